@@ -1,0 +1,110 @@
+// Instruction sets: which exist, which this machine has, and which one the library uses.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "imbrex/base/errors.hpp"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace imbrex::inline IMBREX_ABI {
+
+/// Instruction sets with kernels of their own, weakest first.
+enum class Isa { scalar, avx2, avx512 };
+
+inline constexpr int isa_count = 3;
+
+/// The name by which IMBREX_ISA asks for a set.
+constexpr const char* name(Isa isa) {
+  constexpr const char* names[isa_count] = {"scalar", "avx2", "avx512"};
+  return names[static_cast<int>(isa)];
+}
+
+#if defined(__x86_64__)
+namespace isa_detail {
+
+/// F16C, which clang 14 cannot ask for by name. The operating system's part in it is that of AVX.
+inline bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
+}  // namespace isa_detail
+#endif
+
+/// Whether this machine, and its operating system, run the set: all that its kernels are compiled
+/// for.
+inline bool available(Isa isa) {
+#if defined(__x86_64__)
+  switch (isa) {
+    case Isa::scalar: return true;
+    case Isa::avx2:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             isa_detail::has_f16c();
+    case Isa::avx512:
+      return available(Isa::avx2) && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+             __builtin_cpu_supports("avx512dq");
+  }
+  return false;
+#else
+  return isa == Isa::scalar;
+#endif
+}
+
+namespace isa_detail {
+
+inline std::atomic<int> chosen_isa{-1};  // -1: not chosen yet
+
+inline std::string available_isa_names() {
+  std::string names;
+  for (int i = 0; i < isa_count; ++i) {
+    const Isa isa = static_cast<Isa>(i);
+    if (available(isa)) names += (names.empty() ? "" : ", ") + std::string(name(isa));
+  }
+  return names;
+}
+
+/// The set that IMBREX_ISA names, or the best one of this machine.
+inline Isa choose_isa() {
+  const char* wanted = std::getenv("IMBREX_ISA");
+  Isa best = Isa::scalar;
+  for (int i = 0; i < isa_count; ++i) {
+    const Isa isa = static_cast<Isa>(i);
+    if (!available(isa)) continue;
+    if (wanted != nullptr && std::string(wanted) == name(isa)) return isa;
+    best = isa;
+  }
+  if (wanted != nullptr && *wanted != '\0') {
+    raise(ConfigError("IMBREX_ISA", wanted, "one that this machine has: " + available_isa_names()));
+  }
+  return best;
+}
+
+}  // namespace isa_detail
+
+/// The set in use: chosen on first use, from IMBREX_ISA if it is set, else the best there is.
+/// Throws ConfigError when IMBREX_ISA names one that this machine does not have.
+inline Isa active_isa() {
+  int isa = isa_detail::chosen_isa.load(std::memory_order_relaxed);
+  if (isa < 0) {
+    isa = static_cast<int>(isa_detail::choose_isa());
+    isa_detail::chosen_isa.store(isa, std::memory_order_relaxed);
+  }
+  return static_cast<Isa>(isa);
+}
+
+/// Uses `isa` from now on. Throws ConfigError when this machine does not have it.
+inline void use_isa(Isa isa) {
+  if (!available(isa)) {
+    raise(ConfigError("isa", name(isa), "one that this machine has: " +
+                                            isa_detail::available_isa_names()));
+  }
+  isa_detail::chosen_isa.store(static_cast<int>(isa), std::memory_order_relaxed);
+}
+
+}  // namespace imbrex::inline IMBREX_ABI

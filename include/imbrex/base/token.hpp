@@ -1,0 +1,13 @@
+// Tokens.
+#pragma once
+
+#include <cstdint>
+
+#include "imbrex/base/version.hpp"
+
+namespace imbrex {
+
+/// A token of the vocabulary, by number.
+using token_t = std::int32_t;
+
+}  // namespace imbrex

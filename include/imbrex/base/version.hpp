@@ -1,0 +1,47 @@
+// The version, and the one inline namespace that spells every setting that changes code.
+//
+// Functions live in `imbrex::IMBREX_ABI`. Two translation units that were compiled with different
+// settings (one with OpenMP and one without, say) then refer to different symbols: what they pass
+// to each other does not link, instead of one of them silently losing its threads.
+#pragma once
+
+#define IMBREX_VERSION_MAJOR 0
+#define IMBREX_VERSION_MINOR 1
+#define IMBREX_VERSION_PATCH 0
+
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "imbrex needs infinities and NaN: compile without -ffast-math and -ffinite-math-only"
+#endif
+
+#if defined(__cpp_exceptions)
+#define IMBREX_HAS_EXCEPTIONS 1
+#else
+#define IMBREX_HAS_EXCEPTIONS 0
+#endif
+
+#if defined(_OPENMP)
+#define IMBREX_HAS_OPENMP 1
+#else
+#define IMBREX_HAS_OPENMP 0
+#endif
+
+#if IMBREX_HAS_OPENMP && IMBREX_HAS_EXCEPTIONS
+#define IMBREX_ABI v0_1_openmp
+#elif IMBREX_HAS_OPENMP
+#define IMBREX_ABI v0_1_openmp_noexceptions
+#elif IMBREX_HAS_EXCEPTIONS
+#define IMBREX_ABI v0_1
+#else
+#define IMBREX_ABI v0_1_noexceptions
+#endif
+
+namespace imbrex {
+
+/// The library's version as three numbers.
+struct Version {
+  int major_version, minor_version, patch_version;
+};
+
+inline constexpr Version version{IMBREX_VERSION_MAJOR, IMBREX_VERSION_MINOR, IMBREX_VERSION_PATCH};
+
+}  // namespace imbrex

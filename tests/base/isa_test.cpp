@@ -1,0 +1,78 @@
+#include "imbrex/base/isa.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+using namespace imbrex;
+
+namespace {
+
+/// Sets IMBREX_ISA, or removes it; puts it and the choice back as they were.
+class Environment {
+ public:
+  explicit Environment(const char* value) : active_(active_isa()) {
+    if (const char* before = std::getenv("IMBREX_ISA")) before_ = before;
+    value != nullptr ? setenv("IMBREX_ISA", value, 1) : unsetenv("IMBREX_ISA");
+  }
+  ~Environment() {
+    before_ ? setenv("IMBREX_ISA", before_->c_str(), 1) : unsetenv("IMBREX_ISA");
+    use_isa(active_);
+  }
+
+ private:
+  Isa active_;
+  std::optional<std::string> before_;
+};
+
+}  // namespace
+
+TEST_CASE("the environment forces a set that the machine has") {
+  for (Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (!available(isa)) continue;
+    const Environment environment(name(isa));
+    CHECK(isa_detail::choose_isa() == isa);
+  }
+  CHECK(available(Isa::scalar));
+}
+
+TEST_CASE("without a wish the best set is used") {
+  const Environment environment(nullptr);
+  const Isa best = isa_detail::choose_isa();
+  CHECK(available(best));
+  for (Isa isa : {Isa::avx2, Isa::avx512}) {
+    if (available(isa)) CHECK(static_cast<int>(best) >= static_cast<int>(isa));
+  }
+  const Environment empty("");
+  CHECK(isa_detail::choose_isa() == best);
+}
+
+TEST_CASE("a set that does not exist is an error that names those that do") {
+  for (const char* unknown : {"avx9", "AVX2", "scalar ", "avx"}) {
+    const Environment environment(unknown);
+    try {
+      isa_detail::choose_isa();
+      FAIL_CHECK("accepted " << unknown);
+    } catch (const ConfigError& error) {
+      CHECK(error.key() == "IMBREX_ISA");
+      CHECK(error.value() == unknown);
+      CHECK(std::string(error.what()).find("scalar") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a set can be chosen, and one that the machine lacks cannot") {
+  const Environment environment(nullptr);
+  for (Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    if (available(isa)) {
+      use_isa(isa);
+      CHECK(active_isa() == isa);
+    } else {
+      const Isa before = active_isa();
+      CHECK_THROWS_AS(use_isa(isa), const ConfigError&);
+      CHECK(active_isa() == before);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+// error: permute<A...>(x): every axis of x must be named, once
+// shows: Heads | Time<3> | Heads<8> | HeadDim<64>
+#include "imbrex/tensor/by_name.hpp"
+#include "imbrex/tensor/tensor.hpp"
+
+using namespace imbrex;
+
+void mistake() {
+  auto x = zeros<float>(Time<3>(), Heads<8>(), HeadDim<64>());
+#ifdef SHOULD_FAIL
+  permute<Heads, Time>(x);
+#else
+  permute<Heads, Time, HeadDim>(x);
+#endif
+}
