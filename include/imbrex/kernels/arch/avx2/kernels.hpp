@@ -1,0 +1,38 @@
+// The kernels in AVX2, FMA and F16C: compiled for it whatever the compiler's flags are, and
+// run only where the machine has it. Nothing is included from the standard library inside the
+// region.
+#pragma once
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "imbrex/kernels/arch/kernels.hpp"
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12: its own intrinsics
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c")
+#endif
+
+namespace imbrex::kernels::arch::avx2 {
+
+#include "imbrex/kernels/arch/avx2/simd.inl"
+#include "imbrex/kernels/tiles/stored_dot.inl"
+
+}  // namespace imbrex::kernels::arch::avx2
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#pragma GCC diagnostic pop
+#endif
+
+#endif  // __x86_64__

@@ -1,0 +1,40 @@
+// The kernels in AVX-512 F, BW, DQ and VL: compiled for it whatever the compiler's flags are, and
+// run only where the machine has it. Nothing is included from the standard library inside the
+// region.
+#pragma once
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "imbrex/kernels/arch/kernels.hpp"
+
+#if defined(__clang__)
+#pragma clang attribute push(                                                 \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), \
+    apply_to = function)
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12: its own intrinsics
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
+#endif
+
+namespace imbrex::kernels::arch::avx512 {
+
+#include "imbrex/kernels/arch/avx512/simd.inl"
+#include "imbrex/kernels/tiles/stored_dot.inl"
+
+}  // namespace imbrex::kernels::arch::avx512
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#pragma GCC diagnostic pop
+#endif
+
+#endif  // __x86_64__

@@ -1,0 +1,61 @@
+// The simd vocabulary in AVX-512 (F, BW, DQ, VL). Included by arch/avx512/kernels.hpp.
+
+inline constexpr const char* set_name = "avx512";
+
+using Floats = __m512;
+inline constexpr index_t lanes = 16;
+
+inline Floats broadcast(float x) { return _mm512_set1_ps(x); }
+
+inline Floats load(const std::byte* p) { return _mm512_loadu_ps(p); }
+inline Floats load(const float* p) { return _mm512_loadu_ps(p); }
+
+/// The first n < lanes floats, and zeros.
+inline Floats load_part(const void* p, index_t n) {
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1u), p);
+}
+
+/// a b + c, rounded once.
+inline Floats multiply_add(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+
+inline float sum(Floats v) {
+  const __m256 upper = _mm512_extractf32x8_ps(v, 1);
+  const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(v), upper);
+  __m128 s = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+  s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+  s = _mm_add_ss(s, _mm_movehdup_ps(s));
+  return _mm_cvtss_f32(s);
+}
+
+inline float load_half(const std::byte* p) {
+  std::uint16_t bits;
+  __builtin_memcpy(&bits, p, sizeof bits);
+  return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits)));
+}
+
+/// `lanes` stored numbers as floats.
+inline Floats load_halves(const std::byte* p) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+
+inline Floats load_bfloats(const std::byte* p) {
+  const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+
+inline Floats load_int8s(const std::byte* p) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+}
+
+/// The lower, and the upper, four bits of `lanes` bytes.
+inline Floats load_low_nibbles(const std::byte* p) {
+  const __m512i wide =
+      _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  return _mm512_cvtepi32_ps(_mm512_and_si512(wide, _mm512_set1_epi32(15)));
+}
+inline Floats load_high_nibbles(const std::byte* p) {
+  const __m512i wide =
+      _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  return _mm512_cvtepi32_ps(_mm512_srli_epi32(wide, 4));
+}

@@ -1,0 +1,15 @@
+// The kernels in the baseline instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "imbrex/base/bf16.hpp"
+#include "imbrex/base/f16.hpp"
+#include "imbrex/kernels/arch/kernels.hpp"
+
+namespace imbrex::kernels::arch::scalar {
+
+#include "imbrex/kernels/arch/scalar/simd.inl"
+#include "imbrex/kernels/tiles/stored_dot.inl"
+
+}  // namespace imbrex::kernels::arch::scalar

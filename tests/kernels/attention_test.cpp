@@ -1,0 +1,362 @@
+#include "imbrex/kernels/attention.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "imbrex/kernels/reference/attention.hpp"
+#include "tests/support/compare.hpp"
+
+using namespace imbrex;
+using namespace imbrex::tests;
+using kernels::AttentionArgs;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+/// Sizes, operands in [Tq][H][d] and [Tk][K][d], and results.
+struct Problem {
+  index_t queries, keys, heads, kv_heads, head_dim, value_dim;
+  std::vector<float> q, k, v, out, lse;
+  Mask mask{};
+  float scale = 1, soft_cap = 0;
+
+  Problem(index_t tq, index_t tk, index_t h, index_t kv, index_t d, index_t dv = 0)
+      : queries(tq), keys(tk), heads(h), kv_heads(kv), head_dim(d), value_dim(dv == 0 ? d : dv) {
+    q = uniform(tq * h * d, 1);
+    k = uniform(tk * kv * d, 2);
+    v = uniform(tk * kv * value_dim, 3);
+    out.assign(static_cast<std::size_t>(tq * h * value_dim), not_a_number);
+    lse.assign(static_cast<std::size_t>(tq * h), not_a_number);
+    scale = 1 / std::sqrt(static_cast<float>(d));
+  }
+
+  AttentionArgs args() {
+    return {.out = {out.data(), queries, heads, value_dim, heads * value_dim, value_dim},
+            .q = {q.data(), queries, heads, head_dim, heads * head_dim, head_dim},
+            .keys = k.data(),
+            .values = v.data(),
+            .kv_heads = kv_heads,
+            .key_count = keys,
+            .k_key_stride = kv_heads * head_dim,
+            .k_head_stride = head_dim,
+            .v_key_stride = kv_heads * value_dim,
+            .v_head_stride = value_dim,
+            .scale = scale,
+            .mask = mask,
+            .soft_cap = soft_cap,
+            .log_sum_exp = lse.data()};
+  }
+
+  Problem& run() {
+    kernels::attention(args());
+    return *this;
+  }
+  Problem& run_reference() {
+    kernels::reference::attention(args());
+    return *this;
+  }
+};
+
+/// Runs the kernel and the reference on random operands in [-1, 1) and compares.
+///
+/// A score is a sum of d products in four interleaved parts, scaled and perhaps capped: its error
+/// is below (d/4 + 12) u A with A = scale d >= sum |q k| (capping has slope <= 1, and tanh 4 u of
+/// the result). An error e of the scores changes a weight by the factor 1 + 2 e at most. Then the
+/// exponential and its argument (8 + 2 A) u, and sums over keys, with two roundings per key and
+/// three per tile. |values| < 1.
+void check_against_reference(Problem p) {
+  Problem want = p;
+  p.run();
+  want.run_reference();
+  const double d = static_cast<double>(p.head_dim), a = static_cast<double>(p.scale) * d;
+  const double score_error = (d / 4 + 12) * a + 4 * static_cast<double>(p.soft_cap);
+  const double keys = static_cast<double>(p.keys);
+  const double allowed = unit_roundoff * (2 * score_error + 8 + 2 * a + 2 * keys + 3 * keys / 64);
+  CAPTURE(p.queries);
+  CAPTURE(p.keys);
+  CAPTURE(p.heads);
+  CAPTURE(p.kv_heads);
+  CAPTURE(p.head_dim);
+  CAPTURE(static_cast<int>(p.mask.kind()));
+  CHECK(worst_difference(p.out, want.out, allowed) == "");
+  CHECK(worst_difference(p.lse, want.lse, allowed + unit_roundoff * (a + std::log(keys + 1))) ==
+        "");
+}
+
+// By hand: one query 1, keys 0 and log 3, so weights 1/4 and 3/4; values 4 and 8: 1 + 6 = 7, and
+// L = log(1 + 3).
+constexpr float log_3 = 1.09861229f;
+struct HandResult {
+  float out = 0, lse = 0;
+};
+constexpr HandResult hand_worked(float cap, Mask mask) {
+  const float q = 1, keys[] = {0, log_3}, values[] = {4, 8};
+  HandResult r;
+  kernels::reference::attention({.out = {&r.out, 1, 1, 1, 1, 1},
+                                 .q = {&q, 1, 1, 1, 1, 1},
+                                 .keys = keys,
+                                 .values = values,
+                                 .kv_heads = 1,
+                                 .key_count = 2,
+                                 .k_key_stride = 1,
+                                 .v_key_stride = 1,
+                                 .mask = mask,
+                                 .soft_cap = cap,
+                                 .log_sum_exp = &r.lse});
+  return r;
+}
+constexpr bool close(float a, float b) { return a - b < 1e-6f && b - a < 1e-6f; }
+static_assert(close(hand_worked(0, Mask::causal()).out, 7));
+static_assert(close(hand_worked(0, Mask::causal()).lse, 1.38629436f));
+static_assert(close(hand_worked(0, Mask::window(1)).out, 8));
+static_assert(close(hand_worked(0, Mask::window(1)).lse, log_3));
+static_assert(hand_worked(0, Mask::window(0)).out == 0);
+// A cap of 1 turns log 3 into tanh(log 3) = (9 - 1) / (9 + 1) = 0.8: 4 + 4 / (1 + e^-0.8).
+static_assert(close(hand_worked(1, Mask::none()).out, 6.75989793f));
+
+}  // namespace
+
+TEST_CASE("attention: the example by hand") {
+  Problem p(1, 2, 1, 1, 1);
+  p.q = {1}, p.k = {0, log_3}, p.v = {4, 8};
+  p.run();
+  CHECK(std::abs(p.out[0] - 7) < 1e-6f);
+  CHECK(std::abs(p.lse[0] - 1.38629436f) < 1e-6f);
+  p.soft_cap = 1;
+  CHECK(std::abs(p.run().out[0] - 6.75989793f) < 1e-6f);
+}
+
+TEST_CASE("attention agrees with the reference: head sizes 1 to 33 and beyond 256") {
+  for (index_t d = 1; d <= 33; ++d) {
+    Problem p(7, 9, 4, 2, d, 34 - d);
+    p.mask = Mask::causal();
+    check_against_reference(p);
+  }
+  for (const index_t d : {64, 80, 128, 300}) {
+    Problem p(3, 130, 3, 1, d);
+    p.mask = Mask::causal();
+    check_against_reference(p);
+  }
+}
+
+TEST_CASE("attention agrees with the reference: every mask, around the edges of tiles") {
+  for (const Mask mask : {Mask::none(), Mask::cross(), Mask::causal(), Mask::window(1),
+                          Mask::window(2), Mask::window(65), Mask::window(1000), Mask::prefix(0),
+                          Mask::prefix(70), Mask::prefix(1000)}) {
+    for (const index_t keys : {0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200}) {
+      for (const index_t queries : {1, 2, 33, 65, 131}) {
+        Problem p(queries, keys, 2, 1, 5);
+        p.mask = mask;
+        check_against_reference(p);
+        p.soft_cap = 0.5f;
+        check_against_reference(p);
+      }
+    }
+  }
+}
+
+TEST_CASE("attention: query heads read the right key head") {  // CASES C18
+  const index_t sizes[][2] = {{9, 3},   {15, 5}, {28, 4}, {14, 2},
+                              {32, 32}, {8, 1},  {48, 2}, {71, 1}};
+  for (const auto& [heads, kv_heads] : sizes) {
+    Problem p(3, 70, heads, kv_heads, 4);
+    for (std::size_t i = 0; i < p.v.size(); ++i) {
+      p.v[i] = static_cast<float>(static_cast<index_t>(i) / 4 % kv_heads);
+    }
+    p.run();
+    for (std::size_t i = 0; i < p.out.size(); ++i) {
+      const index_t head = static_cast<index_t>(i) / 4 % heads;
+      CHECK(std::abs(p.out[i] - static_cast<float>(head / (heads / kv_heads))) < 1e-4f);
+    }
+    check_against_reference(p);
+  }
+}
+
+TEST_CASE("attention: with equal scores, the log-sum-exp counts the visible keys") {
+  // q = 0: every score is 0 and L = log(number of keys).
+  const auto counted = [](index_t queries, index_t keys, Mask mask) {
+    Problem p(queries, keys, 1, 1, 3);
+    std::fill(p.q.begin(), p.q.end(), 0.0f);
+    p.mask = mask;
+    std::vector<index_t> counts;
+    for (const float l : p.run().lse) counts.push_back(std::llround(std::exp(l)));
+    return counts;
+  };
+  using Counts = std::vector<index_t>;
+  CHECK(counted(4, 4, Mask::causal()) == Counts{1, 2, 3, 4});
+  CHECK(counted(4, 4, Mask::window(2)) == Counts{1, 2, 2, 2});  // min(i + 1, W): C24
+  CHECK(counted(4, 4, Mask::window(1)) == Counts{1, 1, 1, 1});
+  CHECK(counted(4, 4, Mask::window(4)) == Counts{1, 2, 3, 4});
+  CHECK(counted(2, 5, Mask::causal()) == Counts{4, 5});  // bottom-right: C29
+  CHECK(counted(2, 5, Mask::window(3)) == Counts{3, 3});
+  CHECK(counted(4, 2, Mask::causal()) == Counts{0, 0, 1, 2});
+  CHECK(counted(4, 4, Mask::prefix(3)) == Counts{3, 3, 3, 4});
+  CHECK(counted(2, 300, Mask::cross()) == Counts{300, 300});
+}
+
+TEST_CASE("attention: rows that see no key are zeros, and their log-sum-exp is -inf") {  // C26
+  for (const index_t keys : {0, 3}) {
+    Problem p(5, keys, 2, 1, 4);
+    p.mask = Mask::causal();
+    p.run();
+    for (index_t i = 0; i < 5 - keys; ++i) {
+      for (index_t e = 0; e < 8; ++e) CHECK(p.out[static_cast<std::size_t>(i * 8 + e)] == 0);
+      for (index_t h = 0; h < 2; ++h)
+        CHECK(p.lse[static_cast<std::size_t>(i * 2 + h)] == -infinity);
+    }
+    for (const float x : p.out) CHECK(!std::isnan(x));
+  }
+}
+
+TEST_CASE("attention: a window whose first tiles are all masked") {  // C26, pytorch#127055
+  Problem p(640, 640, 1, 1, 8);
+  p.mask = Mask::window(10);
+  check_against_reference(p);
+}
+
+TEST_CASE("attention: finite scores count, however low or high they are") {  // C26
+  for (const float score : {-1e5f, -1e30f, 1e5f, 1e30f}) {
+    Problem p(2, 100, 1, 1, 1);
+    p.scale = 1;
+    std::fill(p.q.begin(), p.q.end(), 1.0f);
+    std::fill(p.k.begin(), p.k.end(), score);
+    float mean = 0;
+    for (const float x : p.v) mean += x / 100;
+    p.run();
+    CHECK(std::abs(p.out[0] - mean) < 1e-5f);
+    CHECK(std::abs(p.out[1] - mean) < 1e-5f);
+    CHECK(p.lse[0] == doctest::Approx(score).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("attention: scores of -inf weigh nothing, and NaN is not hidden") {
+  Problem p(1, 150, 1, 1, 1);
+  p.scale = 1;
+  p.q = {1};
+  std::fill(p.k.begin(), p.k.end(), -infinity);
+  p.run();
+  CHECK(p.out[0] == 0);
+  CHECK(p.lse[0] == -infinity);
+  p.k[140] = 2;
+  p.run();
+  CHECK(p.out[0] == p.v[140]);
+  CHECK(p.lse[0] == 2);
+  for (const std::size_t at : {0, 70, 149}) {
+    for (const float other : {-infinity, 0.5f}) {
+      Problem bad = p;
+      std::fill(bad.k.begin(), bad.k.end(), other);
+      bad.k[at] = not_a_number;
+      bad.run();
+      CHECK(std::isnan(bad.out[0]));
+      CHECK(std::isnan(bad.lse[0]));
+    }
+  }
+}
+
+TEST_CASE("attention: the cap comes before the mask") {  // C28
+  // Scores of 100 capped at 50: 48.2013790. Were masked keys capped too, they would count.
+  Problem p(2, 2, 1, 1, 1);
+  p.q = {10, 10}, p.k = {10, 10}, p.v = {1, 1000};
+  p.scale = 1;
+  p.soft_cap = 50;
+  p.mask = Mask::causal();
+  p.run();
+  CHECK(p.out[0] == 1);
+  CHECK(std::abs(p.lse[0] - 48.2013790f) < 1e-5f);
+  CHECK(p.out[1] == doctest::Approx(500.5));
+}
+
+TEST_CASE("attention: what a mask hides is not read") {  // C51
+  Problem p(40, 40, 2, 1, 8);
+  p.mask = Mask::window(3);
+  const Problem clean = Problem(p).run();
+  // NaN in key 20 and its value: only queries 20, 21 and 22 look.
+  std::fill_n(p.k.begin() + 20 * 8, 8, not_a_number);
+  std::fill_n(p.v.begin() + 20 * 8, 8, not_a_number);
+  p.run();
+  for (index_t i = 0; i < 40 * 16; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i);
+    if (i / 16 >= 20 && i / 16 <= 22) {
+      CHECK(std::isnan(p.out[at]));
+    } else {
+      CHECK(p.out[at] == clean.out[at]);
+    }
+  }
+}
+
+TEST_CASE("attention: a row has the same bits alone, in chunks and all at once") {
+  for (const Mask mask : {Mask::causal(), Mask::window(70)}) {
+    Problem all(150, 150, 6, 2, 24);
+    all.mask = mask;
+    all.run();
+    for (const index_t chunk : {1, 7, 64}) {
+      std::vector<float> out(all.out.size());
+      for (index_t first = 0; first < 150; first += chunk) {
+        const index_t rows = lesser(chunk, 150 - first);
+        AttentionArgs args = all.args();
+        args.q.data += first * args.q.row_stride;
+        args.out.data = out.data() + first * args.out.row_stride;
+        args.q.rows = args.out.rows = rows;
+        args.key_count = first + rows;
+        args.log_sum_exp = nullptr;
+        kernels::attention(args);
+      }
+      CHECK(different_bits(out, all.out) == "");
+    }
+  }
+}
+
+TEST_CASE("attention: layouts with other strides") {
+  // Keys and values as [K][Tk][d], a cache per head; queries and out as [H][Tq][d].
+  const index_t tq = 37, tk = 81, heads = 4, kv_heads = 2, d = 12;
+  Problem p(tq, tk, heads, kv_heads, d);
+  p.mask = Mask::causal();
+  const Problem plain = Problem(p).run();
+  const auto swapped = [](const std::vector<float>& x, index_t rows, index_t columns, index_t n) {
+    std::vector<float> y(x.size());
+    for (index_t i = 0; i < rows * columns * n; ++i) {
+      const index_t row = i / (columns * n), column = i / n % columns;
+      y[static_cast<std::size_t>((column * rows + row) * n + i % n)] =
+          x[static_cast<std::size_t>(i)];
+    }
+    return y;
+  };
+  p.q = swapped(p.q, tq, heads, d);
+  p.k = swapped(p.k, tk, kv_heads, d);
+  p.v = swapped(p.v, tk, kv_heads, d);
+  AttentionArgs args = p.args();
+  args.q.row_stride = args.out.row_stride = d;
+  args.q.head_stride = args.out.head_stride = tq * d;
+  args.k_key_stride = args.v_key_stride = d;
+  args.k_head_stride = args.v_head_stride = tk * d;
+  kernels::attention(args);
+  CHECK(different_bits(p.out, swapped(plain.out, tq, heads, d)) == "");
+  CHECK(different_bits(p.lse, plain.lse) == "");
+}
+
+TEST_CASE("attention: the same bits for any number of threads") {
+  for (const index_t queries : {1, 3, 200}) {
+    Problem p(queries, 200, 6, 3, 16);
+    p.mask = Mask::causal();
+    std::vector<float> first;
+    for (const int threads : {1, 2, 3, 8}) {
+      set_threads(threads);
+      std::fill(p.out.begin(), p.out.end(), not_a_number);
+      p.run();
+      if (first.empty()) first = p.out;
+      CHECK(different_bits(p.out, first) == "");
+    }
+    set_threads(0);
+  }
+}
+
+TEST_CASE("attention: no queries") {
+  Problem p(0, 5, 2, 1, 4);
+  p.run();
+  CHECK(p.out.empty());
+}
