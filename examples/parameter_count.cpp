@@ -1,0 +1,254 @@
+// Where the parameters of a decoder are, and what they weigh.
+//
+//   parameter_count                  every preset
+//   parameter_count llama-2-7b       one preset, by part
+//   parameter_count model.gguf       a file's tensors by part, beside what its metadata adds up to
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "imbrex/checkpoint/gguf_config.hpp"
+#include "imbrex/model/ledger.hpp"
+#include "imbrex/model/presets.hpp"
+
+using namespace imbrex;
+
+// The ledger is constexpr: this line is checked by the compiler.
+static_assert(count_parameters(presets::llama2_7b).total == 6'738'415'616);
+
+namespace {
+
+constexpr const char* usage =
+    "usage: parameter_count [PRESET | FILE.gguf]\n"
+    "\n"
+    "Counts the parameters of a decoder.\n"
+    "  without arguments   all presets: parameters, bytes in 16 bits, cache bytes per token\n"
+    "  PRESET              one of them by part, for example llama-2-7b\n"
+    "  FILE.gguf           the tensors of a file by part, beside what its metadata adds up to\n";
+
+/// 6,738,415,616
+std::string grouped(index_t n) {
+  const std::string digits = std::to_string(n);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+/// 12.55 GiB
+std::string in_units(index_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double x = static_cast<double>(bytes);
+  int unit = 0;
+  for (; x >= 1024; ++unit) x /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", x, units[unit]);
+  return text;
+}
+
+/// Rows of cells, the first left-aligned, the others right-aligned.
+class Table {
+ public:
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+  void print() const {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows_) {
+      widths.resize((std::max)(widths.size(), row.size()));
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        widths[i] = (std::max)(widths[i], row[i].size());
+      }
+    }
+    for (const auto& row : rows_) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const int width = static_cast<int>(widths[i]);
+        std::printf(i == 0 ? "%-*s" : "  %*s", width, row[i].c_str());
+      }
+      std::printf("\n");
+    }
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+index_t bytes_in_16_bits(const Config& config) {
+  return weight_bytes(config, Dtype::bf16, Dtype::bf16);
+}
+
+void print_presets() {
+  Table table;
+  table.add({"preset", "parameters", "bytes in 16 bits", "cache per token"});
+  for (const presets::Preset& preset : presets::all) {
+    table.add({preset.name, grouped(count_parameters(preset.config).total),
+               grouped(bytes_in_16_bits(preset.config)),
+               in_units(kv_cache_bytes(preset.config, {}))});
+  }
+  table.print();
+}
+
+void print_preset(const presets::Preset& preset) {
+  const Config& config = preset.config;
+  const Dims& d = config.dims;
+  const ParameterCount p = count_parameters(config);
+  std::printf("%s\n", preset.name);
+  for (const DimsField& field : dims_fields) {
+    std::printf("%s%s %lld", field.size == &Dims::layers ? "" : ", ", field.name,
+                static_cast<long long>(d.*field.size));
+  }
+  std::printf("\n\n");
+
+  Table parts;
+  const auto part = [&](const char* name, index_t of_a_layer, index_t of_all) {
+    char share[16];
+    std::snprintf(share, sizeof share, "%.2f %%",
+                  100 * static_cast<double>(of_all) / static_cast<double>(p.total));
+    parts.add({name, of_a_layer > 0 ? grouped(of_a_layer) : "", grouped(of_all), share});
+  };
+  const auto in_layers = [&](const char* name, index_t of_a_layer) {
+    if (of_a_layer > 0) part(name, of_a_layer, d.layers * of_a_layer);
+  };
+  const LayerParameters& l = p.layer;
+  parts.add({"part", "a layer", "parameters", "share"});
+  part("embedding", 0, p.embedding);
+  if (p.positions > 0) part("positions", 0, p.positions);
+  part("attention", p.attention / d.layers, p.attention);
+  in_layers("  query", l.query);
+  in_layers("  key", l.key);
+  in_layers("  value", l.value);
+  in_layers("  output", l.output);
+  in_layers("  biases", l.attention_biases);
+  in_layers("  query and key norms", l.qk_norm);
+  part("feed-forward", p.feed_forward / d.layers, p.feed_forward);
+  part("norms", l.norms, p.norms);
+  part(config.tie_embeddings ? "head (the embedding)" : "head", 0, p.head);
+  part("total", l.total, p.total);
+  parts.print();
+
+  const index_t per_token = kv_cache_bytes(config, {});
+  const index_t full = kv_cache_bytes(config, {.tokens = config.context});
+  std::printf("\n");
+  Table sizes;
+  sizes.add({"weights in 16 bits", in_units(bytes_in_16_bits(config))});
+  sizes.add({"cache of a token in 16 bits", in_units(per_token)});
+  sizes.add({"cache of " + grouped(config.context) + " tokens", in_units(full)});
+  sizes.add({"training with AdamW, without activations", in_units(training_bytes(config).total)});
+  char flops[32];
+  std::snprintf(flops, sizeof flops, "%.2f GFLOP", forward_flops(config, {}).total * 1e-9);
+  sizes.add({"a token's forward pass", flops});
+  sizes.print();
+}
+
+enum Part { embedding, positions, attention, feed_forward, norms, head, other, part_count };
+
+constexpr const char* part_names[part_count] = {
+    "embedding", "positions", "attention", "feed-forward", "norms", "head", "other"};
+
+/// The part that a tensor of this name belongs to.
+Part part_of(std::string_view name) {
+  const auto has = [name](std::string_view piece) { return name.find(piece) != name.npos; };
+  if (name.starts_with("token_embd.")) return embedding;
+  if (name.starts_with("position_embd.")) return positions;
+  if (name.starts_with("output.")) return head;
+  if (has("attn_q_norm") || has("attn_k_norm")) return attention;
+  if (has("norm")) return norms;
+  if (has(".attn_")) return attention;
+  if (has(".ffn_")) return feed_forward;
+  return other;
+}
+
+void print_file(const std::string& path) {
+  const GgufFile file = GgufFile::open(path);
+  index_t counted[part_count] = {}, bytes[part_count] = {};
+  for (const GgufTensor& tensor : file.tensors()) {
+    counted[part_of(tensor.name)] += tensor.elements();
+    bytes[part_of(tensor.name)] += tensor.bytes;
+  }
+  const ParameterCount p = count_parameters(config_from_gguf(file));
+  const index_t expected[part_count] = {
+      p.embedding, p.positions, p.attention, p.feed_forward, p.norms, p.head, 0};
+  Table table;
+  table.add({"part", "in the file", "by its metadata", "bytes"});
+  for (int i = 0; i < part_count; ++i) {
+    if (counted[i] == 0 && expected[i] == 0) continue;
+    table.add({part_names[i], grouped(counted[i]), grouped(expected[i]), grouped(bytes[i])});
+  }
+  const index_t all = std::accumulate(std::begin(counted), std::end(counted), index_t{0});
+  table.add({"total", grouped(all), grouped(p.total),
+             grouped(std::accumulate(std::begin(bytes), std::end(bytes), index_t{0}))});
+  std::printf("%s\n\n", path.c_str());
+  table.print();
+  if (const index_t more = all - p.total; more != 0) {
+    std::printf("\nThe file holds %s numbers %s than its metadata adds up to.\n",
+                grouped(more < 0 ? -more : more).c_str(), more < 0 ? "fewer" : "more");
+  }
+}
+
+/// Edits (a character put in, left out or exchanged) that lead from a to b (Levenshtein 1966).
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t exchanged = diagonal + (a[i] != b[j] ? 1 : 0);
+      diagonal = row[j + 1];
+      row[j + 1] = (std::min)({exchanged, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+/// "llama-1-7b, llama-2-7b, llama-2-70b": the three presets whose names are closest to `name`.
+std::string close_names(std::string_view name) {
+  std::vector<std::pair<std::size_t, const char*>> names;
+  for (const presets::Preset& preset : presets::all) {
+    names.emplace_back(edits(name, preset.name), preset.name);
+  }
+  std::partial_sort(
+      names.begin(), names.begin() + 3, names.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : std::string_view(a.second) < b.second;
+      });
+  return std::string(names[0].second) + ", " + names[1].second + ", " + names[2].second;
+}
+
+int run(int count, char** arguments) {
+  const std::string argument = count > 1 ? arguments[1] : "";
+  if (count > 2 || (argument.starts_with("-") && argument != "--help" && argument != "-h")) {
+    const std::string wrong = count > 2 ? arguments[2] : argument;
+    std::fprintf(stderr, "parameter_count: unexpected argument '%s'; see --help\n", wrong.c_str());
+    return 1;
+  }
+  if (count < 2) {
+    print_presets();
+  } else if (argument == "--help" || argument == "-h") {
+    std::fputs(usage, stdout);
+  } else if (const presets::Preset* preset = presets::find(argument)) {
+    print_preset(*preset);
+  } else if (argument.ends_with(".gguf") || argument.find('/') != argument.npos) {
+    print_file(argument);
+  } else {
+    std::fprintf(stderr, "parameter_count: no preset is called '%s'; close to it: %s\n",
+                 argument.c_str(), close_names(argument).c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    return run(count, arguments);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "parameter_count: %s\n", error.what());
+    return 1;
+  }
+}

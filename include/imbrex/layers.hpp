@@ -1,0 +1,20 @@
+// All of layers/: what a decoder is made of.
+#pragma once
+
+#include "imbrex/layers/arena.hpp"
+#include "imbrex/layers/attention.hpp"
+#include "imbrex/layers/block.hpp"
+#include "imbrex/layers/embedding.hpp"
+#include "imbrex/layers/ffn.hpp"
+#include "imbrex/layers/layer_norm.hpp"
+#include "imbrex/layers/linear.hpp"
+#include "imbrex/layers/norm_kind.hpp"
+#include "imbrex/layers/observer.hpp"
+#include "imbrex/layers/operand.hpp"
+#include "imbrex/layers/random_weight.hpp"
+#include "imbrex/layers/rms_norm.hpp"
+#include "imbrex/layers/rope.hpp"
+#include "imbrex/layers/rope_frequencies.hpp"
+#include "imbrex/layers/rope_scaling.hpp"
+#include "imbrex/layers/segment.hpp"
+#include "imbrex/layers/swiglu.hpp"

@@ -1,0 +1,60 @@
+// Rotary positions (Su et al.: "RoFormer", 2021).
+#pragma once
+
+#include <vector>
+
+#include "imbrex/kernels/rope.hpp"
+#include "imbrex/layers/operand.hpp"
+
+namespace imbrex::inline IMBREX_ABI {
+
+/// Turns pairs of elements of each head by position times frequency, so that the inner product of a
+/// query at m and a key at n depends on n - m alone. D is the axis of a head's elements; elements
+/// past the rotating ones (twice the number of frequencies) stay as they are.
+template <class D>
+class Rope {
+ public:
+  /// `frequencies`: radians per position, one for each pair. Throws ShapeError where D is static
+  /// and too small for them.
+  explicit Rope(std::vector<float> frequencies, RopePairs pairs = RopePairs::interleaved,
+                float magnitude = 1)
+      : frequencies_(std::move(frequencies)), pairs_(pairs), magnitude_(magnitude) {
+    check_width(D::static_size);
+  }
+
+  /// Turns x[Time, A, D] in place, row t by positions[t]; A is Heads or KvHeads. Throws ShapeError.
+  template <class A>
+  void turn(const View<float, Time<>, A, D>& x,
+            const View<const index_t, Time<>>& positions) const {
+    check_width(x.size(2));
+    if (positions.size(0) != x.size(0)) {
+      const index_t given = positions.size(0);
+      fail<ShapeError>("rope(x, positions): there must be one position for each row of x",
+                       MutableOperand::of(x).ref("x"),
+                       {"positions", positions.shape().names(), &given, 1});
+    }
+    kernels::rope(as_heads(x), positions.data(), frequencies_.data(), rotary_dims(), pairs_,
+                  magnitude_);
+  }
+
+  /// How many elements of a head turn.
+  index_t rotary_dims() const { return 2 * static_cast<index_t>(frequencies_.size()); }
+  const std::vector<float>& frequencies() const { return frequencies_; }
+  RopePairs pairs() const { return pairs_; }
+  float magnitude() const { return magnitude_; }
+
+ private:
+  void check_width(index_t head_dim) const {
+    if (head_dim == dyn || rotary_dims() <= head_dim) return;
+    const index_t sizes[] = {head_dim, rotary_dims()};
+    const char* names[] = {D::name, "rotating"};
+    fail<ShapeError>("rope: the head must have room for all rotating elements",
+                     {"", names, sizes, 2});
+  }
+
+  std::vector<float> frequencies_;
+  RopePairs pairs_;
+  float magnitude_;
+};
+
+}  // namespace imbrex::inline IMBREX_ABI
