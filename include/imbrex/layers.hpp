@@ -12,6 +12,7 @@
 #include "imbrex/layers/observer.hpp"
 #include "imbrex/layers/operand.hpp"
 #include "imbrex/layers/random_weight.hpp"
+#include "imbrex/layers/retype.hpp"
 #include "imbrex/layers/rms_norm.hpp"
 #include "imbrex/layers/rope.hpp"
 #include "imbrex/layers/rope_frequencies.hpp"

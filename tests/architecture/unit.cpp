@@ -63,7 +63,7 @@
 #define CHECK(condition) ((void)(condition))
 #define DELETE 0x00010000L
 #define major(x) ((x) >> 8)
-#define minor(x) ((x)&0xFF)
+#define minor(x) ((x) & 0xFF)
 
 #include "all_headers.hpp"
 

@@ -21,7 +21,7 @@ TEST_CASE("the programs in kernels.md are the ones compiled here") {
     const std::vector<float> w{1, 0, -1, 2, 1, 0}, x{1, 2, 3};  // W [2][3], x [1][3]
     std::vector<float> y(2);
     const auto* bytes = reinterpret_cast<const std::byte*>(w.data());
-    const kernels::Matrix matrix{bytes, Dtype::f32, 2, 3, 12};          // rows of 12 bytes
+    const kernels::Matrix matrix{bytes, Dtype::f32, 2, 3, 12};
     kernels::matmul({y.data(), 1, 2, 2}, {x.data(), 1, 3, 3}, matrix);  // y = x W^T = (-2, 4)
     CHECK(y == std::vector<float>{-2, 4});
   }

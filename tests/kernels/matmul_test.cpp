@@ -213,8 +213,8 @@ TEST_CASE("matmul: the same bits for any number of threads, ours or Eigen's") {
 
 // What keeps Eigen from starting a team: parallelize_gemm's condition is a constant that is false
 // for a result of at most 32 rows.
-static_assert(kernels::tiles::Outputs::MaxRowsAtCompileTime <= 32 &&
-              kernels::tiles::Outputs::MaxRowsAtCompileTime > 0);
+static_assert(kernels::tiles::Outputs<kernels::tiles::gemm_rows>::MaxRowsAtCompileTime <= 32 &&
+              kernels::tiles::Outputs<kernels::tiles::gemm_rows>::MaxRowsAtCompileTime > 0);
 
 TEST_CASE("matmul: a row alone and in company agree within the bound") {
   const Stored stored(Dtype::q4_k, 66, 1024, 41);

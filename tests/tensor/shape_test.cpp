@@ -62,8 +62,8 @@ TEST_CASE("the notation of shapes") {
   const index_t sizes[] = {2, -1, 512};
   CHECK(to_string(ShapeRef{"x", names, sizes, 3}) == "x[Batch=2, Time=-1, Model=512]");
   CHECK(to_string(ShapeRef{"", names, sizes, 0}) == "[]");
-  CHECK(
-      message_of<ShapeError>([&] {
-        fail<ShapeError>("gate(x): no", {"x", names, sizes, 1}, {"gate", names + 2, sizes + 2, 1});
-      }) == "gate(x): no: x[Batch=2], gate[Model=512]");
+  CHECK(message_of<ShapeError>([&] {
+          fail<ShapeError>("gate(x): no", {"x", names, sizes, 1},
+                           {"gate", names + 2, sizes + 2, 1});
+        }) == "gate(x): no: x[Batch=2], gate[Model=512]");
 }

@@ -54,9 +54,8 @@ TEST_CASE("positions outside are errors of `at`, which names the axis") {
 
 TEST_CASE("the number of elements given must be the shape's") {
   using X = Tensor<float, Model<>>;
-  CHECK(message_of<ShapeError>([] {
-          X(Shape<Model<>>(Model<>(2)), {1.0f, 2.0f, 3.0f});
-        }) == "tensor: as many elements as the shape has: [expected=2, got=3]");
+  CHECK(message_of<ShapeError>([] { X(Shape<Model<>>(Model<>(2)), {1.0f, 2.0f, 3.0f}); }) ==
+        "tensor: as many elements as the shape has: [expected=2, got=3]");
 }
 
 TEST_CASE("tensors without elements, and without axes") {

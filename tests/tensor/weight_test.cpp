@@ -72,5 +72,6 @@ TEST_CASE("between static and dynamic sizes: explicit, and checked") {
   CHECK(Dynamic(s).rows() == 3);
   static_assert(!std::is_convertible_v<Dynamic, Static> && !std::is_convertible_v<Static, Dynamic>);
   const Dynamic other(zeros<float>(Hidden<>(3), Model<>(65)));
-  CHECK(message_of<ShapeError>([&] { const Static checked(other); }) == "axis Model: expected size 64, got 65");
+  CHECK(message_of<ShapeError>([&] { const Static checked(other); }) ==
+        "axis Model: expected size 64, got 65");
 }

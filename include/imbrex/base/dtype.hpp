@@ -9,7 +9,19 @@ namespace imbrex {
 
 /// How numbers are stored. Quantised formats store a row as blocks that share scales.
 enum class Dtype : std::uint8_t {
-  f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k
+  f32,
+  f16,
+  bf16,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k
 };
 
 inline constexpr index_t dtype_count = 13;
@@ -23,8 +35,8 @@ struct DtypeTraits {
 
 namespace dtype_detail {
 inline constexpr DtypeTraits dtype_traits[dtype_count] = {
-    {"F32", 1, 4},     {"F16", 1, 2},     {"BF16", 1, 2},     {"Q4_0", 32, 18},
-    {"Q4_1", 32, 20},  {"Q5_0", 32, 22},  {"Q5_1", 32, 24},   {"Q8_0", 32, 34},
+    {"F32", 1, 4},     {"F16", 1, 2},      {"BF16", 1, 2},     {"Q4_0", 32, 18},
+    {"Q4_1", 32, 20},  {"Q5_0", 32, 22},   {"Q5_1", 32, 24},   {"Q8_0", 32, 34},
     {"Q2_K", 256, 84}, {"Q3_K", 256, 110}, {"Q4_K", 256, 144}, {"Q5_K", 256, 176},
     {"Q6_K", 256, 210}};
 }  // namespace dtype_detail

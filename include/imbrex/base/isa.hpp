@@ -41,7 +41,8 @@ inline bool has_f16c() {
 inline bool available(Isa isa) {
 #if defined(__x86_64__)
   switch (isa) {
-    case Isa::scalar: return true;
+    case Isa::scalar:
+      return true;
     case Isa::avx2:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
              isa_detail::has_f16c();
@@ -101,8 +102,8 @@ inline Isa active_isa() {
 /// Uses `isa` from now on. Throws ConfigError when this machine does not have it.
 inline void use_isa(Isa isa) {
   if (!available(isa)) {
-    raise(ConfigError("isa", name(isa), "one that this machine has: " +
-                                            isa_detail::available_isa_names()));
+    raise(ConfigError("isa", name(isa),
+                      "one that this machine has: " + isa_detail::available_isa_names()));
   }
   isa_detail::chosen_isa.store(static_cast<int>(isa), std::memory_order_relaxed);
 }

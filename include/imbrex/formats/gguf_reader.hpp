@@ -66,12 +66,12 @@ class Reader {
   GgufContents read() {
     read_header();
     for (index_t i = 0; i < entry_count_; ++i) read_entry();
-    contents_.entries_by_key = sorted(
-        contents_.entries, [](const GgufEntry& e) { return e.key; }, "key");
+    contents_.entries_by_key =
+        sorted(contents_.entries, [](const GgufEntry& e) { return e.key; }, "key");
     read_alignment();
     for (index_t i = 0; i < tensor_count_; ++i) read_tensor();
-    contents_.tensors_by_name = sorted(
-        contents_.tensors, [](const GgufTensor& t) { return t.name; }, "tensor");
+    contents_.tensors_by_name =
+        sorted(contents_.tensors, [](const GgufTensor& t) { return t.name; }, "tensor");
     place_tensors();
     return std::move(contents_);
   }

@@ -111,7 +111,7 @@ class MappedFile {
     if (access_ == FileAccess::map) {
       ::munmap(data_, static_cast<std::size_t>(size_));
     } else {
-      ::operator delete (data_, std::align_val_t{alignment});
+      ::operator delete(data_, std::align_val_t{alignment});
     }
   }
 
@@ -154,11 +154,11 @@ class MappedFile {
 
   struct Buffer {
     explicit Buffer(index_t size)
-        : data(::operator new (static_cast<std::size_t>(size), std::align_val_t{alignment})) {}
+        : data(::operator new(static_cast<std::size_t>(size), std::align_val_t{alignment})) {}
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     ~Buffer() {
-      if (data != nullptr) ::operator delete (data, std::align_val_t{alignment});
+      if (data != nullptr) ::operator delete(data, std::align_val_t{alignment});
     }
     void* data;
   };

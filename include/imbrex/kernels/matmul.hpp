@@ -17,8 +17,9 @@ inline constexpr index_t gemv_most_rows = 4;
 /// runs of tiles::gemm_inputs or in 8 or more interleaved parts: the error of an element is below
 /// (K/8 + 256 + 4) 2^-24 sum |x W|. Any size may be zero. The same bits for any number of threads;
 /// a row's bits do depend on whether it came among more than gemv_most_rows.
-inline void matmul(Rows y, ConstRows x, const Matrix& w, const float* bias = nullptr) {
-  if (x.rows <= gemv_most_rows) return gemv(y, x, w, bias);
+template <index_t GemvMostRows = gemv_most_rows>
+void matmul(Rows y, ConstRows x, const Matrix& w, const float* bias = nullptr) {
+  if (x.rows <= GemvMostRows) return gemv(y, x, w, bias);
   gemm(y, x, w, bias);
 }
 

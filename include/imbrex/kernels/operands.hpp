@@ -36,7 +36,8 @@ struct Matrix {
   constexpr const std::byte* row(index_t i) const { return data + i * row_bytes; }
 };
 
-/// [rows][heads][head_dim] floats with contiguous head_dim: activations split into heads. Read only.
+/// [rows][heads][head_dim] floats with contiguous head_dim: activations split into heads. Read
+/// only.
 struct ConstHeads {
   const float* data;
   index_t rows, heads, head_dim, row_stride, head_stride;

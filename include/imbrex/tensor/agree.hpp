@@ -12,12 +12,12 @@ constexpr bool sizes_agree(index_t a, index_t b) { return a == b || a == dyn || 
 template <class A, class B>
 constexpr bool agree = false;
 template <AxisType A, AxisType B>
-constexpr bool agree<A, B> = same_name<A, B>&& sizes_agree(A::static_size, B::static_size);
+constexpr bool agree<A, B> = same_name<A, B> && sizes_agree(A::static_size, B::static_size);
 template <class... As, class... Bs>
 constexpr bool agree<Axes<As...>, Axes<Bs...>> = false;
 template <class... As, class... Bs>
-requires(sizeof...(As) ==
-         sizeof...(Bs)) constexpr bool agree<Axes<As...>, Axes<Bs...>> = (agree<As, Bs> && ...);
+  requires(sizeof...(As) == sizeof...(Bs))
+constexpr bool agree<Axes<As...>, Axes<Bs...>> = (agree<As, Bs> && ...);
 
 }  // namespace agree_detail
 
@@ -30,12 +30,12 @@ inline constexpr bool axes_agree = agree_detail::agree<A, B>;
 template <class X, class Tail>
 inline constexpr bool axes_end_with = false;
 template <class... Xs, class... Ts>
-requires(sizeof...(Xs) ==
-         sizeof...(Ts)) inline constexpr bool axes_end_with<Axes<Xs...>, Axes<Ts...>> =
+  requires(sizeof...(Xs) == sizeof...(Ts))
+inline constexpr bool axes_end_with<Axes<Xs...>, Axes<Ts...>> =
     axes_agree<Axes<Xs...>, Axes<Ts...>>;
 template <class X, class... Xs, class... Ts>
-requires(sizeof...(Xs) + 1 >
-         sizeof...(Ts)) inline constexpr bool axes_end_with<Axes<X, Xs...>, Axes<Ts...>> =
+  requires(sizeof...(Xs) + 1 > sizeof...(Ts))
+inline constexpr bool axes_end_with<Axes<X, Xs...>, Axes<Ts...>> =
     axes_end_with<Axes<Xs...>, Axes<Ts...>>;
 
 /// Whether two sizes can multiply to a third: what cutting an axis in two, or joining two, needs.

@@ -27,8 +27,8 @@ struct Axis<dyn> {
 };
 
 /// The axes of a decoder. The names are those of the papers; the letters are used in all comments:
-/// B batch, T time, D model, H heads, K kv heads, d head_dim, F hidden, V vocab. Another axis is one
-/// more such line, anywhere.
+/// B batch, T time, D model, H heads, K kv heads, d head_dim, F hidden, V vocab. Another axis is
+/// one more such line, anywhere.
 inline namespace axes {
 
 // clang-format off
@@ -63,7 +63,10 @@ namespace axis_detail {
 template <class A>
 constexpr bool is_axis = false;
 template <template <index_t> class A, index_t N>
-constexpr bool is_axis<A<N>> = requires { A<N>::name; A<N>::static_size; };
+constexpr bool is_axis<A<N>> = requires {
+  A<N>::name;
+  A<N>::static_size;
+};
 
 template <class A, class B>
 constexpr bool same_name = false;

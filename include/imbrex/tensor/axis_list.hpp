@@ -37,7 +37,8 @@ struct First<Axes<As...>, 0> {
   using type = Axes<>;
 };
 template <class A, class... As, index_t Count>
-requires(Count > 0) struct First<Axes<A, As...>, Count> {
+  requires(Count > 0)
+struct First<Axes<A, As...>, Count> {
   using type = typename Join<Axes<A>, typename First<Axes<As...>, Count - 1>::type>::type;
 };
 
@@ -67,7 +68,7 @@ struct Replace<A, With, Axes<As...>> {
     using type = Axes<B>;
   };
   template <class B>
-  requires named<A, B>
+    requires named<A, B>
   struct One<B> {
     using type = With;
   };
@@ -113,7 +114,7 @@ template <template <index_t> class A, class List>
 inline constexpr bool has_axis = find_axis<A, List> >= 0;
 template <template <index_t> class A, template <index_t> class B, class List>
 inline constexpr bool has_neighbours =
-    has_axis<A, List>&& find_axis<B, List> == find_axis<A, List> + 1;
+    has_axis<A, List> && find_axis<B, List> == find_axis<A, List> + 1;
 
 /// Whether no name stands twice in a list.
 template <class List>
@@ -125,8 +126,8 @@ inline constexpr bool names_differ<Axes<A, As...>> =
 /// Whether `Order` names every axis of a list, once.
 template <class List, template <index_t> class... Order>
 inline constexpr bool names_all =
-    sizeof...(Order) == list_size<List> &&
-    (has_axis<Order, List> && ...) && names_differ<Axes<Order<dyn>...>>;
+    sizeof...(Order) == list_size<List> && (has_axis<Order, List> && ...) &&
+    names_differ<Axes<Order<dyn>...>>;
 
 /// Whether a list has so many axes or more.
 template <class List, index_t Count>

@@ -22,8 +22,7 @@ class Buffer {
  public:
   Buffer() = default;
 
-  /// `count` zeros. Throws std::bad_alloc when there is no memory, CapacityError when the bytes
-  /// cannot be counted.
+  /// `count` zeros. Throws CapacityError when there is no memory, or the bytes cannot be counted.
   explicit Buffer(index_t count) : size_(count) {
     index_t bytes = 0;
     if (!multiply_fits(count, index_t{sizeof(T)}, bytes) ||
@@ -61,7 +60,9 @@ class Buffer {
   /// cache for 100,000 tokens of which ten are filled); the alignment is made by hand.
   void allocate(std::size_t bytes) {
     memory_ = std::calloc(1, bytes + buffer_alignment);
-    if (memory_ == nullptr) raise(std::bad_alloc());
+    if (memory_ == nullptr) {
+      raise(CapacityError("no memory for " + std::to_string(bytes) + " bytes"));
+    }
     const auto address = reinterpret_cast<std::uintptr_t>(memory_);
     const auto aligned = (address + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
     data_ = reinterpret_cast<T*>(static_cast<char*>(memory_) + (aligned - address));

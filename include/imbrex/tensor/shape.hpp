@@ -60,8 +60,8 @@ class Shape {
   static constexpr index_t dynamic_rank = (index_t{0} + ... + (As::static_size == dyn ? 1 : 0));
   static constexpr index_t static_sizes[sizeof...(As) + 1] = {As::static_size..., 0};
 
-  /// From one value an axis: Shape<Batch<>, Model<512>>(Batch<>(2), Model<512>()). Throws ShapeError
-  /// when a size is negative or the number of elements does not fit index_t.
+  /// From one value an axis: Shape<Batch<>, Model<512>>(Batch<>(2), Model<512>()). Throws
+  /// ShapeError when a size is negative or the number of elements does not fit index_t.
   constexpr explicit Shape(As... sized)
     requires(sizeof...(As) > 0)
   {

@@ -8,8 +8,8 @@
 
 namespace imbrex::inline IMBREX_ABI {
 
-/// Owns a T for each position of a shape: contiguous, row-major, 64-byte aligned. Copying copies the
-/// elements.
+/// Owns a T for each position of a shape: contiguous, row-major, 64-byte aligned. Copying copies
+/// the elements.
 template <class T, AxisType... As>
 class Tensor {
  public:
@@ -20,7 +20,7 @@ class Tensor {
   using const_view_type = View<const T, As...>;
   static constexpr index_t rank = sizeof...(As);
 
-  /// All zeros. Throws std::bad_alloc.
+  /// All zeros. Throws CapacityError where there is no memory.
   explicit Tensor(const shape_type& shape) : shape_(shape), buffer_(shape.count()) {}
   explicit Tensor(As... axes_of)
     requires(sizeof...(As) > 0)

@@ -37,7 +37,7 @@ namespace tensor_like_detail {
 template <class Layer, class X>
 constexpr bool takes_elements = true;
 template <class Layer, class X>
-requires requires { typename Layer::input_type; }
+  requires requires { typename Layer::input_type; }
 constexpr bool takes_elements<Layer, X> =
     std::is_same_v<std::remove_const_t<typename std::remove_cvref_t<X>::element_type>,
                    typename Layer::input_type>;
@@ -51,6 +51,6 @@ template <class Layer, class X>
 inline constexpr bool accepts = false;
 template <class Layer, TensorLike X>
 inline constexpr bool accepts<Layer, X> =
-    Layer::template accepts_axes<axes_of<X>>&& tensor_like_detail::takes_elements<Layer, X>;
+    Layer::template accepts_axes<axes_of<X>> && tensor_like_detail::takes_elements<Layer, X>;
 
 }  // namespace imbrex

@@ -10,9 +10,10 @@ namespace imbrex::inline IMBREX_ABI {
 template <class Out, class In>
 class Weight;
 
-/// A matrix [Out..., In...] as a checkpoint stores it: one row an output, `row_bytes()` bytes apart,
-/// its numbers in `dtype()`. The axes are shape; the dtype is known at run time. Shares the owner of
-/// its bytes (the map of a file, a buffer). An empty weight has no bytes (`operator bool`).
+/// A matrix [Out..., In...] as a checkpoint stores it: one row an output, `row_bytes()` bytes
+/// apart, its numbers in `dtype()`. The axes are shape; the dtype is known at run time. Shares the
+/// owner of its bytes (the map of a file, a buffer). An empty weight has no bytes (`operator
+/// bool`).
 template <AxisType... Os, AxisType... Is>
 class Weight<Axes<Os...>, Axes<Is...>> {
  public:
@@ -45,8 +46,7 @@ class Weight<Axes<Os...>, Axes<Is...>> {
   }
 
   /// Takes over a tensor of f32.
-  explicit Weight(Tensor<float, Os..., Is...> tensor)
-      : rows_(1), cols_(1), dtype_(Dtype::f32) {
+  explicit Weight(Tensor<float, Os..., Is...> tensor) : rows_(1), cols_(1), dtype_(Dtype::f32) {
     tensor.shape().copy_sizes(sizes_);
     for (std::size_t i = 0; i < sizeof...(Os); ++i) rows_ *= sizes_[i];
     for (std::size_t i = sizeof...(Os); i < sizeof...(Os) + sizeof...(Is); ++i) cols_ *= sizes_[i];
@@ -67,8 +67,8 @@ class Weight<Axes<Os...>, Axes<Is...>> {
   explicit operator bool() const { return data_ != nullptr; }
   Dtype dtype() const { return dtype_; }
   const std::byte* data() const { return data_; }
-  index_t rows() const { return rows_; }        ///< outputs
-  index_t cols() const { return cols_; }        ///< inputs
+  index_t rows() const { return rows_; }  ///< outputs
+  index_t cols() const { return cols_; }  ///< inputs
   index_t row_bytes() const { return row_bytes_; }
   index_t bytes() const { return rows_ * row_bytes_; }
   const Owner& owner() const { return owner_; }
@@ -80,8 +80,7 @@ class Weight<Axes<Os...>, Axes<Is...>> {
 
   /// As errors and printing see it.
   ShapeRef ref(const char* operand) const {
-    return {operand, names, sizes_,
-            index_t{sizeof...(Os) + sizeof...(Is)}};
+    return {operand, names, sizes_, index_t{sizeof...(Os) + sizeof...(Is)}};
   }
 
  private:
@@ -97,8 +96,9 @@ class Weight<Axes<Os...>, Axes<Is...>> {
                                    : std::to_string(got) + " bytes")));
   }
 
-  index_t sizes_[sizeof...(Os) + sizeof...(Is)] = {(Os::static_size == dyn ? 0 : Os::static_size)...,
-                                                   (Is::static_size == dyn ? 0 : Is::static_size)...};
+  index_t sizes_[sizeof...(Os) + sizeof...(Is)] = {
+      (Os::static_size == dyn ? 0 : Os::static_size)...,
+      (Is::static_size == dyn ? 0 : Is::static_size)...};
   index_t rows_ = 0, cols_ = 0, row_bytes_ = 0;
   Dtype dtype_ = Dtype::f32;
   const std::byte* data_ = nullptr;

@@ -30,7 +30,7 @@ void load_members(const std::byte* bytes, Members&... members) {
 
 /// Whether a struct has the size that its format says.
 template <class Block>
-inline constexpr bool block_fits_dtype = sizeof(Block) ==
-                                         static_cast<std::size_t>(traits(Block::dtype).bytes);
+inline constexpr bool block_fits_dtype =
+    sizeof(Block) == static_cast<std::size_t>(traits(Block::dtype).bytes);
 
 }  // namespace imbrex::kernels::inline IMBREX_ABI

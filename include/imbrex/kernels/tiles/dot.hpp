@@ -33,8 +33,9 @@ inline float dot(const std::byte* a, const float* b, index_t n) {
 /// registers (left to itself at -O2, g++ keeps the loop and the array in memory).
 template <int N, class Body>
 inline void unrolled(Body body) {
-  [body]<int... C>(std::integer_sequence<int, C...>) { (body(C), ...); }
-  (std::make_integer_sequence<int, N>());
+  [body]<int... C>(std::integer_sequence<int, C...>) {
+    (body(C), ...);
+  }(std::make_integer_sequence<int, N>());
 }
 
 /// out[j] = sum of q[i] * rows[j * stride + i], for N rows at once. A row's result does not depend

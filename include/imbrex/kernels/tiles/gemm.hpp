@@ -27,9 +27,11 @@ template <index_t Rows, index_t Cols>
 using Bounded = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor,
                               static_cast<int>(Rows), static_cast<int>(Cols)>;
 using Stride = Eigen::OuterStride<>;
-using ConstInputs = Eigen::Map<const Bounded<gemm_rows, gemm_inputs>, Eigen::Unaligned, Stride>;
 using ConstPanel = Eigen::Map<const Bounded<gemm_outputs, gemm_inputs>, Eigen::Unaligned, Stride>;
-using Outputs = Eigen::Map<Bounded<gemm_rows, gemm_outputs>, Eigen::Unaligned, Stride>;
+template <index_t MostRows>
+using ConstInputs = Eigen::Map<const Bounded<MostRows, gemm_inputs>, Eigen::Unaligned, Stride>;
+template <index_t MostRows>
+using Outputs = Eigen::Map<Bounded<MostRows, gemm_outputs>, Eigen::Unaligned, Stride>;
 
 /// Some weights in float: `outputs` rows of `inputs`, `stride` floats apart.
 struct Panel {
@@ -53,27 +55,30 @@ inline Panel load_panel(const Matrix& w, index_t o, index_t outputs, index_t k, 
   return {room, outputs, inputs, gemm_inputs};
 }
 
-/// y += x W^T for at most gemm_rows rows.
-inline void multiply_panel(float* y, index_t y_stride, const float* x, index_t x_stride,
-                           index_t rows, const Panel& w) {
-  Outputs out(y, rows, w.outputs, Stride(y_stride));
-  const ConstInputs in(x, rows, w.inputs, Stride(x_stride));
+/// y += x W^T for at most MostRows rows. (A template, like what calls it, so that Eigen's product
+/// is compiled where it is used, and not wherever it is included.)
+template <index_t MostRows>
+void multiply_panel(float* y, index_t y_stride, const float* x, index_t x_stride, index_t rows,
+                    const Panel& w) {
+  Outputs<MostRows> out(y, rows, w.outputs, Stride(y_stride));
+  const ConstInputs<MostRows> in(x, rows, w.inputs, Stride(x_stride));
   const ConstPanel weights(w.data, w.outputs, w.inputs, Stride(w.stride));
   out.noalias() += in * weights.transpose();
 }
 
 /// Rows [t, t + rows) of the outputs [o, o + outputs); k in a fixed order.
-inline void gemm(Rows y, ConstRows x, const Matrix& w, const float* bias, index_t t, index_t rows,
-                 index_t o, index_t outputs) {
+template <index_t MostRows = gemm_rows>
+void gemm(Rows y, ConstRows x, const Matrix& w, const float* bias, index_t t, index_t rows,
+          index_t o, index_t outputs) {
   for (index_t i = t; i < t + rows; ++i) {
     for (index_t j = o; j < o + outputs; ++j) y.row(i)[j] = bias == nullptr ? 0.0f : bias[j];
   }
   alignas(64) float room[gemm_outputs * gemm_inputs];
   for (index_t k = 0; k < w.cols; k += gemm_inputs) {
     const Panel weights = load_panel(w, o, outputs, k, lesser(gemm_inputs, w.cols - k), room);
-    for (index_t i = t; i < t + rows; i += gemm_rows) {
-      multiply_panel(y.row(i) + o, y.stride, x.row(i) + k, x.stride,
-                     lesser(gemm_rows, t + rows - i), weights);
+    for (index_t i = t; i < t + rows; i += MostRows) {
+      multiply_panel<MostRows>(y.row(i) + o, y.stride, x.row(i) + k, x.stride,
+                               lesser(MostRows, t + rows - i), weights);
     }
   }
 }

@@ -30,9 +30,9 @@ inline void gemv(const Kernels& kernels, Rows y, ConstRows x, const Matrix& w, c
   for (index_t o = first; o < last; ++o) {
     const float start = bias == nullptr ? 0.0f : bias[o];
     for (index_t t = 0; t < x.rows; ++t) {
-      y.row(t)[o] = start + (dot != nullptr
-                                 ? dot(w.row(o), x.row(t), w.cols)
-                                 : decoded_dot(dot_f32, w.dtype, w.row(o), x.row(t), w.cols));
+      y.row(t)[o] =
+          start + (dot != nullptr ? dot(w.row(o), x.row(t), w.cols)
+                                  : decoded_dot(dot_f32, w.dtype, w.row(o), x.row(t), w.cols));
     }
   }
 }

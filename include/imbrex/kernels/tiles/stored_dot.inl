@@ -1,6 +1,6 @@
-// Dot products of a row of x with a stored row, straight from its format. Written once over the simd
-// vocabulary and included inside each instruction set's region and namespace: no includes, no guard,
-// and nothing of the standard library is called.
+// Dot products of a row of x with a stored row, straight from its format. Written once over the
+// simd vocabulary and included inside each instruction set's region and namespace: no includes, no
+// guard, and nothing of the standard library is called.
 //
 // Each function returns the sum over i < n of w[i] x[i], n a whole number of blocks of the format,
 // and reads `w` at any alignment. Several sums run side by side, to hide the latency of an addition
@@ -20,7 +20,8 @@ inline float dot_f32(const std::byte* w, const float* x, index_t n) {
   return sum((s0 + s1) + (s2 + s3));
 }
 
-/// A last part of fewer than `lanes` numbers of two bytes, moved to where a whole vector can be read.
+/// A last part of fewer than `lanes` numbers of two bytes, moved to where a whole vector can be
+/// read.
 struct HalfTail {
   alignas(64) std::byte bytes[2 * lanes];
 

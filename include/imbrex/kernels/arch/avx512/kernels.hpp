@@ -12,7 +12,7 @@
 #include "imbrex/kernels/arch/kernels.hpp"
 
 #if defined(__clang__)
-#pragma clang attribute push(                                                 \
+#pragma clang attribute push(                                                    \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), \
     apply_to = function)
 #else

@@ -50,12 +50,10 @@ inline Floats load_int8s(const std::byte* p) {
 
 /// The lower, and the upper, four bits of `lanes` bytes.
 inline Floats load_low_nibbles(const std::byte* p) {
-  const __m512i wide =
-      _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   return _mm512_cvtepi32_ps(_mm512_and_si512(wide, _mm512_set1_epi32(15)));
 }
 inline Floats load_high_nibbles(const std::byte* p) {
-  const __m512i wide =
-      _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   return _mm512_cvtepi32_ps(_mm512_srli_epi32(wide, 4));
 }

@@ -1,0 +1,75 @@
+// A decoder block with random weights: 512 wide, 8 query heads over 2 key heads, feed-forward 1376
+// wide, on two sequences of 16 tokens.
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "imbrex/layers/block.hpp"
+#include "imbrex/layers/random_weight.hpp"
+#include "imbrex/layers/rope_frequencies.hpp"
+#include "imbrex/tensor/print.hpp"
+
+using namespace imbrex;
+
+namespace {
+
+using M = Model<512>;
+using H = Heads<8>;
+using K = KvHeads<2>;
+using D = HeadDim<64>;
+using F = Hidden<1376>;
+using Tile = Block<M, H, K, D, F>;
+
+template <class In, class Out>
+void randomise(Linear<In, Out>& linear, Random& random) {
+  linear = Linear<In, Out>(random_weight<list_of<Out>, list_of<In>>({}, {}, random));
+}
+
+Tile random_block(Random& random) {
+  Tile block;
+  block.attention_norm.emplace(full(1.0f, M()));
+  randomise(block.attention.q, random);
+  randomise(block.attention.k, random);
+  randomise(block.attention.v, random);
+  randomise(block.attention.out, random);
+  block.attention.rope.emplace(rope_frequencies(10000, D::size()));
+  block.ffn_norm.emplace(full(1.0f, M()));
+  randomise(block.ffn.gate, random);
+  randomise(block.ffn.up, random);
+  randomise(block.ffn.down, random);
+  return block;
+}
+
+/// Mean and root mean square.
+template <class X>
+void summarise(const char* name, const X& x) {
+  double sum = 0, squares = 0;
+  for (index_t i = 0; i < x.count(); ++i) {
+    const double value = static_cast<double>(x.data()[i]);
+    sum += value;
+    squares += value * value;
+  }
+  const double n = static_cast<double>(x.count());
+  std::printf("%-40s  mean %7.4f  rms %7.4f\n", shape_text(x, name).c_str(), sum / n,
+              std::sqrt(squares / n));
+}
+
+}  // namespace
+
+int main() {
+  Random random(1);
+  const Tile block = random_block(random);
+  auto x = zeros<float>(Batch<>(2), Time<>(16), M());
+  for (index_t i = 0; i < x.count(); ++i) x.data()[i] = random.normal();
+
+  std::printf("the steps of the first sequence\n");
+  bool first = true;
+  const auto y = block(x, [&](const Step& step) {
+    if (first) std::printf("  %s\n", step.shape_text().c_str());
+    first = first && std::string(step.name) != "ffn_residual";
+  });
+
+  std::printf("\n");
+  summarise("x", x);
+  summarise("y", y);
+}

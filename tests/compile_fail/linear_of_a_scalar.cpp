@@ -1,0 +1,14 @@
+// error: linear(x): the last axis of x must be the layer's input axis
+// shows: axes_agree< | Axes<> | Model<512>
+#include "imbrex/layers/linear.hpp"
+#include "imbrex/tensor/tensor.hpp"
+
+using namespace imbrex;
+
+void mistake(const Linear<Model<512>, Hidden<1376>>& gate) {
+#ifdef SHOULD_FAIL
+  gate(Tensor<float>(Shape<>()));
+#else
+  gate(Tensor<float, Model<512>>(Model<512>()));
+#endif
+}
