@@ -5,6 +5,7 @@
 #include "imbrex/model/config.hpp"
 #include "imbrex/model/config_check.hpp"
 #include "imbrex/model/decoder.hpp"
+#include "imbrex/model/decoder_core.hpp"
 #include "imbrex/model/decoder_parts.hpp"
 #include "imbrex/model/decoder_weights.hpp"
 #include "imbrex/model/dims.hpp"

@@ -24,9 +24,7 @@ constexpr Config tiny{.dims = {.layers = 2,
 
 /// Whether checking `c` is a constant expression.
 template <const Config& c>
-concept checks = requires {
-  typename std::bool_constant<(check(c), true)>;
-};
+concept checks = requires { typename std::bool_constant<(check(c), true)>; };
 
 /// What `check` says of `tiny` after `change`, or "" when it says nothing.
 template <class Change>

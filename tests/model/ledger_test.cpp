@@ -36,9 +36,8 @@ constexpr Config every_bias{.dims = tiny.dims,
 
 /// Whether the parameters of `c` can be counted in a constant expression.
 template <const Config& c>
-concept countable = requires {
-  typename std::integral_constant<index_t, count_parameters(c).total>;
-};
+concept countable =
+    requires { typename std::integral_constant<index_t, count_parameters(c).total>; };
 
 constexpr Config dynamic{};
 constexpr Config dynamic_vocab{.dims = {2, dyn, 8, 4, 2, 6, 5}};

@@ -1,0 +1,92 @@
+// The keys and values of one sequence, so that a new token costs one row and not the whole
+// sequence.
+#pragma once
+
+#include "imbrex/model/config_check.hpp"
+#include "imbrex/tensor/buffer.hpp"
+#include "imbrex/tensor/view.hpp"
+
+namespace imbrex::inline IMBREX_ABI {
+
+/// Keys (turned by position) and values of up to `capacity()` positions, for each layer [K, Keys,
+/// d] in f32: 2 * layers * K * d * 4 bytes a position. Memory is asked for at construction, and
+/// used as positions are. A forward pass appends to it; `length()` grows only when the pass
+/// succeeds.
+class KvCache {
+ public:
+  /// Throws CapacityError where `capacity` positions do not fit, ShapeError for a negative
+  /// capacity.
+  KvCache(const Config& config, index_t capacity)
+      : layers_(config.dims.layers),
+        kv_heads_(config.dims.kv_heads),
+        head_dim_(config.dims.head_dim),
+        capacity_(capacity),
+        buffer_(floats(config.dims, capacity)) {}
+
+  index_t length() const { return length_; }      ///< positions held
+  index_t capacity() const { return capacity_; }  ///< positions there is room for
+  index_t room() const { return capacity_ - length_; }
+  index_t bytes() const { return buffer_.size() * index_t{sizeof(float)}; }
+
+  index_t layers() const { return layers_; }
+  index_t kv_heads() const { return kv_heads_; }
+  index_t head_dim() const { return head_dim_; }
+
+  /// Forgets all positions from `length` on. Throws CapacityError where there are fewer.
+  void truncate(index_t length) {
+    if (length < 0 || length > length_) {
+      raise(CapacityError("truncate: expected a length from 0 to " + std::to_string(length_) +
+                          ", got " + std::to_string(length)));
+    }
+    length_ = length;
+  }
+  void clear() { length_ = 0; }
+
+  /// Keys, and values, of a layer at the first `count` positions, count <= capacity().
+  View<float, KvHeads<>, Keys<>, HeadDim<>> keys(index_t layer, index_t count) {
+    return positions(2 * layer, count);
+  }
+  View<float, KvHeads<>, Keys<>, HeadDim<>> values(index_t layer, index_t count) {
+    return positions(2 * layer + 1, count);
+  }
+
+  /// Counts `count` more positions as held: what a forward pass does once it has filled them.
+  /// Throws CapacityError where they do not fit.
+  void append(index_t count) {
+    if (count < 0 || count > room()) {
+      raise(CapacityError("append: expected 0 to " + std::to_string(room()) + " positions, got " +
+                          std::to_string(count)));
+    }
+    length_ += count;
+  }
+
+ private:
+  static index_t floats(const Dims& dims, index_t capacity) {
+    if (capacity < 0) {
+      raise(ShapeError("cache: expected a capacity of 0 or more, got " + std::to_string(capacity)));
+    }
+    for (const DimsField& field : dims_fields) {
+      if (dims.*field.size == dyn) config_check::fail_dynamic(field.name);
+    }
+    index_t product = 2;
+    for (const index_t size : {dims.layers, dims.kv_heads, capacity, dims.head_dim}) {
+      if (!multiply_fits(product, size, product)) {
+        raise(CapacityError("cache: the bytes of " + std::to_string(capacity) +
+                            " positions cannot be counted"));
+      }
+    }
+    return product;
+  }
+
+  View<float, KvHeads<>, Keys<>, HeadDim<>> positions(index_t slot, index_t count) {
+    const index_t strides[] = {capacity_ * head_dim_, head_dim_, 1};
+    const Shape<KvHeads<>, Keys<>, HeadDim<>> shape{KvHeads<>(kv_heads_), Keys<>(count),
+                                                    HeadDim<>(head_dim_)};
+    return {buffer_.data() + slot * kv_heads_ * capacity_ * head_dim_, shape, strides};
+  }
+
+  index_t layers_, kv_heads_, head_dim_, capacity_, length_ = 0;
+  Buffer<float> buffer_;
+};
+
+}  // namespace imbrex::inline IMBREX_ABI

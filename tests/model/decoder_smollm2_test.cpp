@@ -1,0 +1,168 @@
+// The logits of SmolLM2-135M-Instruct, teacher-forced over llama.cpp's continuations, against those
+// of an independent reference in float on the same decoded weights (tests/golden/smollm2/make.py).
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "imbrex/checkpoint/load.hpp"
+#include "imbrex/model/presets.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/model_file.hpp"
+
+using namespace imbrex;
+using namespace imbrex::tests;
+
+namespace {
+
+using Tokens = std::vector<token_t>;
+
+/// How large a relative L2 error may be.
+constexpr double tolerance = 1e-4;
+
+/// What the golden knows of the logits after one token.
+struct GoldenRow {
+  float norm;
+  std::uint32_t best[2];
+  float best_logits[2];
+  std::vector<float> sample;  ///< at Golden::ids
+};
+
+struct GoldenPrompt {
+  std::string name;
+  Tokens before, from;  ///< logits are of the tokens `from`; `before` come first
+  std::vector<GoldenRow> rows;
+};
+
+struct Golden {
+  index_t vocab;
+  Tokens ids;
+  std::vector<GoldenPrompt> prompts;
+};
+
+std::ifstream open(const char* name) {
+  std::ifstream file(std::string(IMBREX_GOLDEN_DIR "/smollm2/") + name, std::ios::binary);
+  REQUIRE(file.good());
+  return file;
+}
+
+template <class T>
+void read(std::ifstream& file, T* to, std::size_t count) {
+  file.read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(count * sizeof(T)));
+  REQUIRE(file.good());
+}
+
+Tokens numbers_in(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<token_t>(in), {}};
+}
+
+Golden read_golden() {
+  std::ifstream file = open("logits.bin"), lines = open("prompts.txt");
+  char magic[8];
+  std::uint32_t head[5];  // version, prompts, rows of each, vocabulary, ids sampled
+  read(file, magic, 8);
+  read(file, head, 5);
+  REQUIRE(std::memcmp(magic, "IMBXSMOL", 8) == 0);
+  REQUIRE(head[0] == 1);
+  Golden golden{head[3], Tokens(head[4]), {}};
+  read(file, golden.ids.data(), head[4]);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string name, kind, text, prompt, continuation;
+    for (std::string* field : {&name, &kind, &text, &prompt, &continuation}) {
+      std::getline(fields, *field, '\t');
+    }
+    GoldenPrompt p{name, numbers_in(prompt), {}, {}};
+    Tokens more = numbers_in(continuation);
+    REQUIRE_FALSE(p.before.empty());
+    REQUIRE(more.size() == head[2]);
+    // The logits after a token predict the next: the first row is the prompt's last token's.
+    p.from.push_back(p.before.back());
+    p.from.insert(p.from.end(), more.begin(), more.end() - 1);
+    p.before.pop_back();
+    for (std::uint32_t i = 0; i < head[2]; ++i) {
+      GoldenRow row;
+      read(file, &row.norm, 1);
+      read(file, row.best, 2);
+      read(file, row.best_logits, 2);
+      row.sample.resize(head[4]);
+      read(file, row.sample.data(), head[4]);
+      p.rows.push_back(row);
+    }
+    golden.prompts.push_back(p);
+  }
+  REQUIRE(golden.prompts.size() == head[1]);
+  REQUIRE(file.peek() == std::ifstream::traits_type::eof());
+  return golden;
+}
+
+/// How one row of logits compares.
+struct Comparison {
+  double
+      error;   ///< relative L2 error of the sample, or the error of the whole row's norm if larger
+  bool clear;  ///< the reference's best two are so far apart that the best must be the same
+  bool same_best;
+};
+
+Comparison compare(const float* logits, const GoldenRow& want, const Golden& golden) {
+  double difference = 0, size = 0, squares = 0;
+  std::uint32_t best = 0;
+  for (std::size_t i = 0; i < golden.ids.size(); ++i) {
+    const double w = double{want.sample[i]};
+    difference += std::pow(double{logits[golden.ids[i]]} - w, 2);
+    size += w * w;
+  }
+  for (std::uint32_t i = 0; i < golden.vocab; ++i) {
+    squares += double{logits[i]} * double{logits[i]};
+    if (logits[i] > logits[best]) best = i;
+  }
+  const double norm = double{want.norm};
+  const double of_norm = std::abs(std::sqrt(squares) - norm) / norm;
+  const double of_sample = std::sqrt(difference / size);
+  const double root_mean_square = norm / std::sqrt(static_cast<double>(golden.vocab));
+  const double margin = double{want.best_logits[0]} - double{want.best_logits[1]};
+  return {of_sample > of_norm || std::isnan(of_sample) ? of_sample : of_norm,
+          margin > 10 * tolerance * root_mean_square, best == want.best[0]};
+}
+
+}  // namespace
+
+TEST_CASE("SmolLM2: logits of at least 20 prompts and 64 tokens each") {
+  const std::string path = model_file();
+  if (path.empty()) return;
+  const Decoder<presets::smollm2_135m.dims> decoder = load<presets::smollm2_135m.dims>(path);
+  const Golden golden = read_golden();
+  REQUIRE(golden.vocab == decoder.config().dims.vocab);
+  REQUIRE(golden.prompts.size() >= 20);
+  const index_t rows = static_cast<index_t>(golden.prompts[0].rows.size());
+  REQUIRE(rows >= 64);
+  Workspace workspace(decoder, 256, rows);
+  double worst = 0;
+  int clear = 0, same = 0, all = 0;
+  for (const GoldenPrompt& prompt : golden.prompts) {
+    CAPTURE(prompt.name);
+    KvCache cache(decoder.config(), static_cast<index_t>(prompt.before.size()) + rows);
+    if (!prompt.before.empty()) decoder.last_logits(workspace, cache, prompt.before);
+    const auto logits = decoder.all_logits(workspace, cache, prompt.from);
+    for (index_t t = 0; t < rows; ++t) {
+      CAPTURE(t);
+      const Comparison c = compare(&logits(t, 0), prompt.rows[static_cast<std::size_t>(t)], golden);
+      CHECK(c.error < tolerance);
+      if (c.clear) CHECK(c.same_best);
+      worst = c.error > worst ? c.error : worst;
+      clear += c.clear;
+      same += c.same_best;
+      ++all;
+    }
+  }
+  CHECK(clear > all / 2);
+  MESSAGE(golden.prompts.size() << " prompts, " << all << " positions: largest relative L2 error "
+                                << worst << "; best token the same at " << same << ", clear at "
+                                << clear);
+}

@@ -1,0 +1,131 @@
+#include "imbrex/model/kv_cache.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "imbrex/model/presets.hpp"
+
+using namespace imbrex;
+
+namespace {
+
+Config config() {
+  Config c;
+  c.dims = {
+      .layers = 3, .vocab = 10, .model = 8, .heads = 4, .kv_heads = 2, .head_dim = 5, .hidden = 7};
+  return c;
+}
+
+template <class E, class Call>
+std::string complaint(const Call& call) {
+  try {
+    call();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("cache: sizes and bytes") {
+  const KvCache cache(config(), 6);
+  CHECK(cache.length() == 0);
+  CHECK(cache.capacity() == 6);
+  CHECK(cache.room() == 6);
+  CHECK(cache.layers() == 3);
+  CHECK(cache.kv_heads() == 2);
+  CHECK(cache.head_dim() == 5);
+  CHECK(cache.bytes() == 2 * 3 * 2 * 6 * 5 * 4);
+  // SmolLM2 135M: 30 layers of 3 heads of 64 numbers, keys and values, 4 bytes: 45 KiB a position.
+  CHECK(KvCache(presets::smollm2_135m, 2).bytes() == 2 * 46080);
+}
+
+TEST_CASE("cache: every layer, head and position has memory of its own, and it begins as zeros") {
+  KvCache cache(config(), 4);
+  float next = 1;
+  for (index_t layer = 0; layer < 3; ++layer) {
+    for (const auto& view : {cache.keys(layer, 4), cache.values(layer, 4)}) {
+      for (index_t h = 0; h < 2; ++h) {
+        for (index_t j = 0; j < 4; ++j) {
+          for (index_t i = 0; i < 5; ++i) {
+            CHECK(view(h, j, i) == 0);
+            view(h, j, i) = next++;
+          }
+        }
+      }
+    }
+  }
+  // They are still all there, and views of fewer positions see the same ones.
+  next = 1;
+  for (index_t layer = 0; layer < 3; ++layer) {
+    for (const index_t which : {0, 1}) {
+      const auto all = which == 0 ? cache.keys(layer, 4) : cache.values(layer, 4);
+      const auto some = which == 0 ? cache.keys(layer, 2) : cache.values(layer, 2);
+      CHECK(some.size(1) == 2);
+      for (index_t h = 0; h < 2; ++h) {
+        for (index_t j = 0; j < 4; ++j) {
+          for (index_t i = 0; i < 5; ++i) {
+            CHECK(all(h, j, i) == next++);
+            if (j < 2) CHECK(&some(h, j, i) == &all(h, j, i));
+          }
+        }
+      }
+    }
+  }
+  CHECK(next == static_cast<float>(cache.bytes() / 4 + 1));
+}
+
+TEST_CASE("cache: append, truncate, clear") {
+  KvCache cache(config(), 6);
+  cache.append(4);
+  CHECK(cache.length() == 4);
+  CHECK(cache.room() == 2);
+  cache.append(0);
+  cache.append(2);
+  CHECK(cache.room() == 0);
+  CHECK(complaint<CapacityError>([&] { cache.append(1); }) ==
+        "append: expected 0 to 0 positions, got 1");
+  CHECK(complaint<CapacityError>([&] { cache.append(-1); }) ==
+        "append: expected 0 to 0 positions, got -1");
+  CHECK(cache.length() == 6);
+  cache.truncate(6);
+  cache.truncate(3);
+  CHECK(complaint<CapacityError>([&] { cache.truncate(4); }) ==
+        "truncate: expected a length from 0 to 3, got 4");
+  CHECK(complaint<CapacityError>([&] { cache.truncate(-1); }) ==
+        "truncate: expected a length from 0 to 3, got -1");
+  CHECK(complaint<CapacityError>([&] {
+          cache.append((std::numeric_limits<index_t>::max)());
+        }).starts_with("append: expected 0 to 3 positions"));
+  CHECK(cache.length() == 3);
+  cache.clear();
+  CHECK(cache.length() == 0);
+  CHECK(cache.capacity() == 6);
+}
+
+TEST_CASE("cache: capacities that cannot be") {
+  constexpr index_t most = (std::numeric_limits<index_t>::max)();
+  CHECK(complaint<ShapeError>([] { KvCache(config(), -1); }) ==
+        "cache: expected a capacity of 0 or more, got -1");
+  CHECK(complaint<CapacityError>([] { KvCache(config(), most); }) ==
+        "cache: the bytes of 9223372036854775807 positions cannot be counted");
+  CHECK(complaint<CapacityError>([] { KvCache(config(), most / 60); }) != "nothing");
+  CHECK_THROWS_AS(KvCache(config(), most / 4096), CapacityError);
+  CHECK(KvCache(config(), 0).bytes() == 0);
+  Config unknown = config();
+  unknown.dims.kv_heads = dyn;
+  CHECK(complaint<ConfigError>([&] { KvCache(unknown, 4); }) ==
+        "kv_heads = dynamic: expected a size");
+}
+
+TEST_CASE("cache: what it holds goes along when it is moved") {
+  KvCache cache(config(), 6);
+  cache.append(2);
+  cache.keys(1, 2)(0, 1, 0) = 9;
+  KvCache moved = std::move(cache);
+  CHECK(moved.length() == 2);
+  CHECK(moved.keys(1, 2)(0, 1, 0) == 9);
+  static_assert(!std::is_copy_constructible_v<KvCache>);
+}
