@@ -1,9 +1,5 @@
-// The programs that docs/decoder.md and docs/files.md quote, compiled; and that they quote these.
-#include <doctest/doctest.h>
-
+// The programs that docs/decoder.md and docs/files.md quote, compiled (they need a model to run).
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -54,48 +50,4 @@ namespace {
 }
 // clang-format on
 
-/// The lines of a file without their indentation.
-std::vector<std::string> lines_of(const std::string& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file.good(), path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    lines.push_back(line.substr(line.find_first_not_of(' ') == std::string::npos
-                                    ? line.size()
-                                    : line.find_first_not_of(' ')));
-  }
-  return lines;
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
-
 }  // namespace
-
-TEST_CASE("the programs in the documents are the ones compiled here") {
-  const std::string root = IMBREX_INCLUDE_DIR "/../";
-  const std::string here = joined(lines_of(root + "tests/checkpoint/docs_test.cpp"));
-  for (const char* document : {"docs/decoder.md", "docs/files.md"}) {
-    CAPTURE(document);
-    std::string block;
-    bool inside = false;
-    int blocks = 0;
-    for (const std::string& line : lines_of(root + document)) {
-      if (line == "```cpp" || (inside && line == "```")) {
-        if (inside) {
-          ++blocks;
-          CHECK_MESSAGE(here.find(block) != std::string::npos, block);
-        }
-        inside = !inside;
-        block.clear();
-      } else if (inside) {
-        block += line + "\n";
-      }
-    }
-    CHECK_FALSE(inside);
-    CHECK(blocks >= 2);
-  }
-}

@@ -5,9 +5,9 @@
 
 using namespace imbrex;
 
-void mistake(const Linear<Model<512>, Hidden<1376>>& gate) {
-  auto x = zeros<float>(Batch<>(2), Time<>(16), Model<512>());
-  auto h = gate(x);
+void mistake(const Linear<Model<512>, Hidden<1376>>& gate) {  // maps [..., Model] to [..., Hidden]
+  auto x = zeros<float>(Batch<>(2), Time<>(16), Model<512>());  // two sizes at run time, one static
+  auto h = gate(x);  // Tensor<float, Batch<>, Time<>, Hidden<1376>>
 #ifdef SHOULD_FAIL
   gate(h);
 #else

@@ -1,6 +1,4 @@
-// The programs that docs/generation.md quotes, compiled; and that it quotes these.
-#include <doctest/doctest.h>
-
+// The programs that docs/generation.md quotes, compiled (they need a model to run).
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -11,7 +9,6 @@
 #include "imbrex/model/presets.hpp"
 #include "imbrex/text/chat.hpp"
 #include "imbrex/text/gguf_vocabulary.hpp"
-#include "tests/support/quoted_programs.hpp"
 
 using namespace imbrex;
 
@@ -68,7 +65,3 @@ namespace {
 }
 
 }  // namespace
-
-TEST_CASE("the programs in generation.md are the ones compiled here") {
-  imbrex::tests::check_quoted_programs("docs/generation.md", "tests/generation/docs_test.cpp");
-}
