@@ -8,6 +8,7 @@
 #include "imbrex/layers/ffn.hpp"
 #include "imbrex/layers/layer_norm.hpp"
 #include "imbrex/layers/linear.hpp"
+#include "imbrex/layers/norm.hpp"
 #include "imbrex/layers/norm_kind.hpp"
 #include "imbrex/layers/observer.hpp"
 #include "imbrex/layers/operand.hpp"

@@ -1,4 +1,4 @@
-// error: layer_norm(x): the last axis of x must be the norm's
+// error: norm(x): the last axis of x must be the norm's
 // shows: axes_agree< | Hidden<1376> | Model<512>
 #include "imbrex/layers/layer_norm.hpp"
 

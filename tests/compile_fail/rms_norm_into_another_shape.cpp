@@ -1,4 +1,4 @@
-// error: rms_norm.into(y, x): y must have the axes of x
+// error: norm.into(y, x): y must have the axes of x
 // shows: axes_agree< | Hidden<1376> | Model<512>
 #include "imbrex/layers/rms_norm.hpp"
 
