@@ -20,23 +20,18 @@ using D = HeadDim<64>;
 using F = Hidden<1376>;
 using Tile = Block<M, H, K, D, F>;
 
-template <class In, class Out>
-void randomise(Linear<In, Out>& linear, Random& random) {
-  linear = Linear<In, Out>(random_weight<list_of<Out>, list_of<In>>({}, {}, random));
-}
-
 Tile random_block(Random& random) {
   Tile block;
   block.attention_norm.emplace(full(1.0f, M()));
-  randomise(block.attention.q, random);
-  randomise(block.attention.k, random);
-  randomise(block.attention.v, random);
-  randomise(block.attention.out, random);
+  block.attention.q = random_linear<M, Axes<H, D>>(random);
+  block.attention.k = random_linear<M, Axes<K, D>>(random);
+  block.attention.v = random_linear<M, Axes<K, D>>(random);
+  block.attention.out = random_linear<Axes<H, D>, M>(random);
   block.attention.rope.emplace(rope_frequencies(10000, D::size()));
   block.ffn_norm.emplace(full(1.0f, M()));
-  randomise(block.ffn.gate, random);
-  randomise(block.ffn.up, random);
-  randomise(block.ffn.down, random);
+  block.ffn.gate = random_linear<M, F>(random);
+  block.ffn.up = random_linear<M, F>(random);
+  block.ffn.down = random_linear<F, M>(random);
   return block;
 }
 

@@ -19,17 +19,12 @@ void show(const char* name, const X& x) {
   std::printf("%-14s %s\n", name, shape_text(x, "y").c_str());
 }
 
-template <class In, class Out>
-Linear<In, Out> random_linear(Random& random) {
-  return Linear<In, Out>(random_weight<list_of<Out>, list_of<In>>({}, {}, random));
-}
-
 template <class X>
 void linear_layers(Random& random, const X& x) {
-  Linear<M, F> gate(random_weight<Axes<F>, Axes<M>>({}, {}, random), "blk.0.ffn_gate");
+  auto gate = random_linear<M, F>(random, "blk.0.ffn_gate");
   show("Linear", gate(x));
 
-  Linear<M, Axes<H, D>> q(random_weight<Axes<H, D>, Axes<M>>({}, {}, random));
+  auto q = random_linear<M, Axes<H, D>>(random);
   show("Linear", q(x));
 
   auto hidden = zeros<float>(Batch<>(2), Time<>(16), F());

@@ -54,6 +54,7 @@ TEST_CASE("a number of threads below zero is an error and changes nothing") {
   const KeepThreads keep;
   set_threads(2);
   CHECK_THROWS_AS(set_threads(-1), const ConfigError&);
+  CHECK_THROWS_AS(set_threads(most_threads + 1), const ConfigError&);
   CHECK(threads() == (IMBREX_HAS_OPENMP ? 2 : 1));
 }
 

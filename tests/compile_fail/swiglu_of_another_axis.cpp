@@ -1,4 +1,4 @@
-// error: swiglu(x): the last axis of x must be the model's
+// error: ffn(x): the last axis of x must be the model's
 // shows: axes_agree< | Hidden<1376> | Model<512>
 #include "imbrex/layers/swiglu.hpp"
 #include "imbrex/tensor/tensor.hpp"

@@ -110,8 +110,11 @@ TEST_CASE("gemv: what IMBREX_ISA names is what runs") {
     CHECK(std::string(kernels::active_kernels().name) == wanted);
   } else {
     const std::string message = message_of<ConfigError>([&] { telling.product(); });
-    CHECK(message.find("IMBREX_ISA = " + wanted + ": expected one that this machine has: scalar") ==
-          0);
+    const bool right = message.starts_with("IMBREX_ISA = " + wanted +
+                                           ": expected one that this machine has: scalar");
+    CHECK(right);
+    // What tests/CMakeLists.txt lists as skipped.
+    if (right && named >= 0) MESSAGE("skipped: this machine has no " << wanted);
   }
 }
 

@@ -243,7 +243,8 @@ TEST_CASE("attention: sequences of different lengths and pasts go through one pa
   const Tensor<index_t, Time<>> positions6(Shape<Time<>>(Time<>(6)), {0, 1, 2, 4, 5, 6});
   layer.into(y6, x6, positions6, segments, memory.scratch);
   CHECK(worst_difference(elements(slice<Time>(y6, 0, 3)), want_b, allowed) == "");
-  CHECK(worst_difference(elements(slice<Time>(y6, 3, 3)), elements(slice<Time>(layer(a), 4, 3)),
+  const auto all_of_a = layer(a);
+  CHECK(worst_difference(elements(slice<Time>(y6, 3, 3)), elements(slice<Time>(all_of_a, 4, 3)),
                          allowed) == "");
 }
 
@@ -322,4 +323,39 @@ TEST_CASE("attention: projections that do not fit each other") {
           Attention<Model<16>, Heads<4>, KvHeads<2>, HeadDim<4>>()(
               zeros<float>(Time<>(3), Model<16>()));
         }) != "nothing thrown");
+}
+
+TEST_CASE("attention.into: strides that cannot be obeyed are found before keys are stored") {
+  const Layer layer = make(16, 4, 2, 4, 6);
+  const auto x = activations(4, 16, 7);
+  const Scratched<Layer> memory(layer, 4);
+  Cache cache(2, 4, 4);
+  const Segment segment = cache.segment(0, 4, 0);
+  const Tensor<index_t, Time<>> positions(Shape<Time<>>(Time<>(4)), {0, 1, 2, 3});
+  const auto untouched = [&] {
+    for (const float key : elements(cache.keys)) CHECK(key == 0);
+  };
+  Tensor<float, Model<>, Time<>> turned{Model<>(16), Time<>(4)};
+  const auto y = transpose(turned);
+  CHECK(error_of([&] { layer.into(y, x, positions, {&segment, 1}, memory.scratch); }) ==
+        "blk.0.attn_output: into(y, x): y must lie in evenly spaced rows: y[Time=4, Model=16], "
+        "strides[Time=1, Model=4]");
+  untouched();
+  const Tensor<index_t, Time<>> twice(Shape<Time<>>(Time<>(8)), {0, 0, 1, 0, 2, 0, 3, 0});
+  const index_t two = 2;
+  const View<const index_t, Time<>> apart(twice.data(), Shape<Time<>>(Time<>(4)), &two);
+  Chunk rows{Time<>(4), Model<>(16)};
+  CHECK(error_of([&] { layer.into(rows, x, apart, {&segment, 1}, memory.scratch); }) ==
+        "positions must lie next to each other: positions[Time=4], strides[Time=2]");
+  untouched();
+  const Scratched<Layer> other(make(16, 4, 2, 5, 6), 4);
+  CHECK(error_of([&] { layer.into(rows, x, positions, {&segment, 1}, other.scratch); }) ==
+        "scratch must have been cut for the rows of x: scratch[Time=4, Heads=4, HeadDim=5], "
+        "expected[Time=4, Heads=4, HeadDim=4]");
+  untouched();
+  // x may lie anyhow: it is copied first.
+  auto columns = zeros<float>(Model<>(16), Time<>(4));
+  for (index_t i = 0; i < x.count(); ++i) columns(i % 16, i / 16) = x(i / 16, i % 16);
+  layer.into(rows, transpose(columns), positions, {&segment, 1}, memory.scratch);
+  CHECK(different_bits(elements(rows), elements(layer(x))) == "");
 }

@@ -83,8 +83,8 @@ TEST_CASE("block of LayerNorm and the two-matrix feed-forward layer, as in GPT-2
   block.attention_norm.emplace(norm_weight(random, M()), norm_weight(random, M()));
   block.attention = random_attention(M(), Heads<4>(), KvHeads<4>(), HeadDim<4>(), random, true);
   block.ffn_norm.emplace(norm_weight(random, M()), norm_weight(random, M()));
-  block.ffn.up = random_linear<M, F>({}, {}, random, true);
-  block.ffn.down = random_linear<F, M>({}, {}, random, true);
+  block.ffn.up = with_bias(random_linear<M, F>(random), random);
+  block.ffn.down = with_bias(random_linear<F, M>(random), random);
   CHECK(off_oracle(block, normal(random, Time<>(7), M())) == "");
 }
 
@@ -159,4 +159,56 @@ TEST_CASE("block: a bad call is a ShapeError, and x is as before") {
   block = small(13);
   block.ffn.up = random_swiglu(Model<>(16), Hidden<>(25), random).up;
   CHECK(message(block, 3) != "nothing thrown");
+}
+
+TEST_CASE("block.into: scratch, positions and x that do not fit are found before any write") {
+  const auto x = activations(4, 15);
+  Small block = small(16);
+  // Without norms before the sublayers the first step is a copy of x's rows.
+  block.attention_norm.reset();
+  block.ffn_norm.reset();
+  Buffer<float> floats(4096);
+  for (index_t i = 0; i < floats.size(); ++i) floats.data()[i] = 7;
+  Arena arena(floats.data(), floats.size());
+  const auto fits = block.scratch(arena, 4), fewer = block.scratch(arena, 2);
+  Cache cache(2, 4, 6);
+  const Segment segment = cache.segment(0, 4, 0);
+  const Tensor<index_t, Time<>> positions(Shape<Time<>>(Time<>(4)), {0, 1, 2, 3});
+  const auto message = [&](const Small::Scratch& scratch, const auto& at) {
+    auto stream = x;
+    const auto text = error_of([&] { block.into(stream, at, {&segment, 1}, scratch); });
+    CHECK(elements(stream) == elements(x));
+    for (index_t i = 0; i < floats.size(); ++i) REQUIRE(floats.data()[i] == 7);
+    return text;
+  };
+  const std::string cut = "scratch must have been cut for the rows of x: ";
+  CHECK(message(fewer, positions) ==
+        cut + "scratch[Time=2, Hidden=24], expected[Time=4, Hidden=24]");
+  auto mixed = fits;
+  mixed.normed = fewer.normed;
+  CHECK(message(mixed, positions) == cut + "scratch[Time=2, Model=16], expected[Time=4, Model=16]");
+  mixed = fits;
+  mixed.result = fewer.result;
+  CHECK(message(mixed, positions) == cut + "scratch[Time=2, Model=16], expected[Time=4, Model=16]");
+  CHECK(message(fits, slice<Time>(positions, 0, 3)) ==
+        "block.into(x, ...): there must be one position for each row of x: "
+        "[rows of x=4, positions=3]");
+  block.ffn.up = {};
+  CHECK(message(fits, positions) ==
+        "linear: the layer has no weights yet: weight[Hidden=0, Model=0]");
+  block = small(16);
+  Random random(17);
+  auto turned = normal(random, Model<>(16), Time<>(4));
+  const auto before = turned;
+  CHECK(error_of([&] { block.into(transpose(turned), positions, {&segment, 1}, fits); }) ==
+        "the elements along the last axis must lie next to each other: x[Time=4, Model=16], "
+        "strides[Time=1, Model=4]");
+  CHECK(elements(turned) == elements(before));
+
+  // And the same scratch serves a call that fits, rows of any spacing.
+  auto wide = zeros<float>(Time<>(4), Model<>(20));
+  const auto part = slice<Model>(wide, 2, 16);
+  for (index_t i = 0; i < x.count(); ++i) part(i / 16, i % 16) = x(i / 16, i % 16);
+  block.into(part, positions, {&segment, 1}, fits);
+  CHECK(different_bits(elements(part), elements(block(x))) == "");
 }

@@ -14,8 +14,8 @@ FFN<Model<>, Hidden<>> random_ffn(index_t model, index_t hidden, Random& random)
   const Shape<Model<>> m{Model<>(model)};
   const Shape<Hidden<>> f{Hidden<>(hidden)};
   FFN<Model<>, Hidden<>> ffn;
-  ffn.up = random_linear<Model<>, Hidden<>>(f, m, random, true, "h.0.up");
-  ffn.down = random_linear<Hidden<>, Model<>>(m, f, random, true, "h.0.down");
+  ffn.up = with_bias(random_linear<Model<>, Hidden<>>(f, m, random, "h.0.up"), random);
+  ffn.down = with_bias(random_linear<Hidden<>, Model<>>(m, f, random, "h.0.down"), random);
   return ffn;
 }
 

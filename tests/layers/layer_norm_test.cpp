@@ -49,7 +49,7 @@ TEST_CASE("layer_norm in place, of any view, and its errors") {
   norm.into(x, x);
   CHECK(different_bits(elements(x), elements(y)) == "");
   CHECK(error_of([&] { norm(zeros<float>(Model<>(4))); }) ==
-        "blk.0.ln: norm(x): the last axis of x must be the norm's: x[Model=4], "
+        "blk.0.ln: layer_norm(x): the last axis of x must be the norm's: x[Model=4], "
         "weight[Model=5]");
   CHECK(error_of([&] {
           LayerNorm<Model<>>(full(1.0f, Model<>(4)), full(0.0f, Model<>(3)), 1e-5f, "ln");

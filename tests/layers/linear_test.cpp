@@ -108,7 +108,8 @@ TEST_CASE("linear takes any axes before its own, and any strides") {
   check(slice<Model>(wide, 2, 7));                               // rows 11 apart
   check(slice<Time>(slice<Model>(wide, 0, 7), 1, 3));            // unevenly spaced: packed
   check(permute<Time, Batch, Model>(slice<Model>(wide, 4, 7)));  // another order
-  check(transpose(whole(7, Model<7>(), Time<>(4))));             // elements of a row apart
+  const auto columns = whole(7, Model<7>(), Time<>(4));
+  check(transpose(columns));  // elements of a row apart
 }
 
 TEST_CASE("linear: no rows, no result; zero sequences or positions") {
@@ -158,7 +159,7 @@ TEST_CASE("linear: what only run time can know is a ShapeError with path and bot
 
 TEST_CASE("linear: static and dynamic sizes give the same bits") {
   Random random(9);
-  const auto fixed = random_linear<Model<40>, Hidden<24>>({}, {}, random, true);
+  const auto fixed = with_bias(random_linear<Model<40>, Hidden<24>>(random), random);
   Tensor<float, Hidden<>> bias((Hidden<>(24)));
   for (index_t i = 0; i < 24; ++i) bias(i) = fixed.bias()[i];
   const Linear<Model<>, Hidden<>> loaded(Weight<Axes<Hidden<>>, Axes<Model<>>>(fixed.weight()),

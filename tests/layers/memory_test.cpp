@@ -76,10 +76,10 @@ TEST_CASE("memory: into-forms allocate nothing, on any thread") {
   const LayerNorm<Model<>> layer_norm(norm_weight(random, Model<>(64)),
                                       norm_weight(random, Model<>(64)));
   FFN<Model<>, Hidden<>> ffn;
-  ffn.up = random_linear<Model<>, Hidden<>>(Shape<Hidden<>>(Hidden<>(96)),
-                                            Shape<Model<>>(Model<>(64)), random, true);
-  ffn.down = random_linear<Hidden<>, Model<>>(Shape<Model<>>(Model<>(64)),
-                                              Shape<Hidden<>>(Hidden<>(96)), random, true);
+  const Shape<Hidden<>> f(Hidden<>(96));
+  const Shape<Model<>> m(Model<>(64));
+  ffn.up = with_bias(random_linear<Model<>, Hidden<>>(f, m, random), random);
+  ffn.down = with_bias(random_linear<Hidden<>, Model<>>(m, f, random), random);
   const Scratched<FFN<Model<>, Hidden<>>> ffn_memory(ffn, time);
   const Embedding<Vocab<>, Model<>> embedding(random_weight<Axes<Vocab<>>, Axes<Model<>>>(
       Shape<Vocab<>>(Vocab<>(9)), Shape<Model<>>(Model<>(64)), random));

@@ -83,3 +83,31 @@ TEST_CASE("operand: rows have their stride, and packed copies their order") {
     CHECK(packed.rows().data[i] == want[static_cast<std::size_t>(i)]);
   }
 }
+
+TEST_CASE("operand: a tensor that was moved from is a ShapeError of every layer") {
+  Random random(1);
+  const auto gate = random_linear<Model<4>, Hidden<6>>(random);
+  auto x = normal(random, Time<>(2), Model<4>());
+  const auto taken = std::move(x);
+  const std::string moved = "tensor: its elements were moved away: ";
+  CHECK(error_of([&] { gate(x); }) == moved + "[Time=2, Model=4]");
+  auto y = zeros<float>(Time<>(2), Hidden<6>());
+  CHECK(error_of([&] { gate.into(y, x); }) == moved + "[Time=2, Model=4]");
+  CHECK(error_of([&] { gate.into(y, slice<Time>(x, 1, 1)); }) == moved + "[Time=2, Model=4]");
+  const View<const float, Time<>, Model<4>> nothing(nullptr, taken.shape());
+  CHECK(error_of([&] { gate(nothing); }) ==
+        "layers take activations that have elements; here is a null pointer: x[Time=2, Model=4]");
+  CHECK(gate(zeros<float>(Time<>(0), Model<4>())).count() == 0);
+
+  auto weight = full(1.0f, Model<4>()), bias = full(0.0f, Model<4>());
+  const auto kept = std::move(bias);
+  CHECK(error_of([&] { LayerNorm<Model<4>>(weight, bias); }) == moved + "[Model=4]");
+  CHECK(error_of([&] { Linear<Hidden<6>, Model<4>>({}, bias); }) == moved + "[Model=4]");
+  const auto also_kept = std::move(weight);
+  CHECK(error_of([&] { RMSNorm<Model<4>>{weight}(taken); }) == moved + "[Model=4]");
+  const Embedding<Vocab<3>, Model<4>> embedding(
+      random_weight<Axes<Vocab<3>>, Axes<Model<4>>>({}, {}, random));
+  auto ids = zeros<token_t>(Time<>(2));
+  const auto kept_ids = std::move(ids);
+  CHECK(error_of([&] { embedding(ids); }) == moved + "[Time=2]");
+}

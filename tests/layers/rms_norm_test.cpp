@@ -86,7 +86,7 @@ TEST_CASE("rms_norm in place, over several axes, of any view") {
 TEST_CASE("rms_norm: run-time shapes") {
   const RMSNorm<Model<>> norm(full(1.0f, Model<>(4)), {}, "blk.1.attn_norm");
   CHECK(error_of([&] { norm(zeros<float>(Time<>(2), Model<>(3))); }) ==
-        "blk.1.attn_norm: norm(x): the last axis of x must be the norm's: x[Time=2, Model=3], "
+        "blk.1.attn_norm: rms_norm(x): the last axis of x must be the norm's: x[Time=2, Model=3], "
         "weight[Model=4]");
   auto y = zeros<float>(Time<>(3), Model<>(4));
   CHECK(error_of([&] { norm.into(y, zeros<float>(Time<>(2), Model<>(4))); }) ==

@@ -22,7 +22,7 @@ Tensor<index_t, Time<>> positions_of(std::initializer_list<index_t> positions) {
 HeadsOf turned(const Rope<HeadDim<>>& rope, HeadsOf x, index_t position) {
   Tensor<index_t, Time<>> positions{Time<>(x.size(0))};
   for (index_t t = 0; t < x.size(0); ++t) positions(t) = position;
-  rope.turn<Heads<>>(x, positions);
+  rope.turn(x, positions);
   return x;
 }
 
@@ -104,8 +104,8 @@ TEST_CASE("rope: the elements past the rotating ones stay, and strides are obeye
   for (index_t i = 0; i < packed.count(); ++i)
     packed.data()[i] = elements(part)[static_cast<std::size_t>(i)];
   const auto positions = positions_of({4, 9, 2});
-  rope.turn<Heads<>>(part, positions);
-  rope.turn<Heads<>>(packed, positions);
+  rope.turn(part, positions);
+  rope.turn(packed, positions);
   CHECK(different_bits(elements(part), elements(packed)) == "");
   for (index_t t = 0; t < 5; ++t) {
     for (index_t h = 0; h < 6; ++h) {
@@ -159,8 +159,8 @@ std::vector<float> scores(const Projection& q, const Projection& k, RopePairs pa
   HeadsOf qs = q(x, 4), ks = k(x, 2);
   const Rope<HeadDim<>> rope(rope_frequencies(10000, 8), pairs);
   const auto positions = positions_of({0, 5, 1000});
-  rope.turn<Heads<>>(qs, positions);
-  rope.turn<Heads<>>(ks, positions);
+  rope.turn(qs, positions);
+  rope.turn(ks, positions);
   std::vector<float> result;
   for (index_t i = 0; i < 3; ++i) {
     for (index_t j = 0; j < 3; ++j) {
@@ -199,10 +199,41 @@ TEST_CASE("rope: run-time shapes") {
         "rope: the head must have room for all rotating elements: [HeadDim=4, rotating=6]");
   const Rope<HeadDim<>> rope({1, 1, 1});
   auto x = zeros<float>(Time<>(2), Heads<>(1), HeadDim<>(4));
-  CHECK(error_of([&] { rope.turn<Heads<>>(x, positions_of({0, 1})); }) ==
+  CHECK(error_of([&] { rope.turn(x, positions_of({0, 1})); }) ==
         "rope: the head must have room for all rotating elements: [HeadDim=4, rotating=6]");
   auto y = zeros<float>(Time<>(2), Heads<>(1), HeadDim<>(6));
-  CHECK(error_of([&] { rope.turn<Heads<>>(y, positions_of({0})); }) ==
-        "rope(x, positions): there must be one position for each row of x: "
+  CHECK(error_of([&] { rope.turn(y, positions_of({0})); }) ==
+        "rope.turn(x, positions): there must be one position for each row of x: "
         "x[Time=2, Heads=1, HeadDim=6], positions[Time=1]");
+}
+
+TEST_CASE("rope: heads and rows of any strides; elements and positions next to each other") {
+  Random random(4);
+  const Rope<HeadDim<>> rope(rope_frequencies(10000, 6));
+  const auto positions = positions_of({3, 1, 4});
+  auto by_head = normal(random, Heads<>(2), Time<>(3), HeadDim<>(6));
+  const auto by_row = permute<Time, Heads, HeadDim>(by_head);
+  HeadsOf packed(by_row.shape());
+  for (index_t i = 0; i < packed.count(); ++i) {
+    packed.data()[i] = by_row(i / 12, i / 6 % 2, i % 6);
+  }
+  rope.turn(by_row, positions);
+  rope.turn(packed, positions);
+  CHECK(different_bits(elements(by_row), elements(packed)) == "");
+
+  auto wrong = normal(random, Time<>(3), HeadDim<>(6), Heads<>(2));
+  const auto before = wrong;
+  CHECK(error_of([&] { rope.turn(transpose(wrong), positions); }) ==
+        "the elements along the last axis must lie next to each other: "
+        "x[Time=3, Heads=2, HeadDim=6], strides[Time=12, Heads=1, HeadDim=2]");
+  const Tensor<index_t, Time<>, Keys<>> pairs(Shape<Time<>, Keys<>>(Time<>(3), Keys<>(2)),
+                                              {3, 0, 1, 0, 4, 0});
+  const index_t two = 2;
+  const View<const index_t, Time<>> apart(pairs.data(), Shape<Time<>>(Time<>(3)), &two);
+  CHECK(error_of([&] { rope.turn(packed, apart); }) ==
+        "positions must lie next to each other: positions[Time=3], strides[Time=2]");
+  CHECK(elements(wrong) == elements(before));
+  CHECK(elements(by_row) == elements(packed));
+  CHECK(error_of([&] { Rope<HeadDim<8>>({1}).turn(packed, positions); }) ==
+        "axis HeadDim: expected size 8, got 6");
 }

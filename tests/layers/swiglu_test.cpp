@@ -61,8 +61,8 @@ TEST_CASE("swiglu: run-time shapes") {
   Random random(2);
   auto ffn = random_swiglu(Model<>(4), Hidden<>(6), random);
   CHECK(error_of([&] { ffn(zeros<float>(Time<>(2), Model<>(5))); }) ==
-        "blk.0.ffn_gate: swiglu(x): the last axis of x must be the model's: x[Time=2, Model=5], "
-        "gate[Hidden=6, Model=4]");
+        "blk.0.ffn_up: ffn(x): the last axis of x must be the model's: x[Time=2, Model=5], "
+        "up[Hidden=6, Model=4]");
   const auto x = zeros<float>(Time<>(2), Model<>(4));
   ffn.up = random_swiglu(Model<>(4), Hidden<>(7), random).up;
   CHECK(error_of([&] { ffn(x); }) ==
@@ -75,4 +75,24 @@ TEST_CASE("swiglu: run-time shapes") {
         "gate[Hidden=6, Model=4], down[Model=5, Hidden=6]");
   CHECK(error_of([&] { SwiGLU<Model<4>, Hidden<6>>()(zeros<float>(Model<4>())); }) !=
         "nothing thrown");
+}
+
+TEST_CASE("swiglu.into: scratch and y that do not fit are found before any write") {
+  Random random(3);
+  const auto ffn = random_swiglu(Model<>(4), Hidden<>(6), random);
+  const auto x = normal(random, Time<>(3), Model<>(4));
+  const Scratched<SwiGLU<Model<>, Hidden<>>> memory(ffn, 3), fewer(ffn, 2);
+  auto y = full(7.0f, Time<>(3), Model<>(4));
+  CHECK(error_of([&] { ffn.into(y, x, fewer.scratch); }) ==
+        "scratch must have been cut for the rows of x: scratch[Time=2, Hidden=6], "
+        "expected[Time=3, Hidden=6]");
+  auto narrow = full(7.0f, Time<>(3), Model<>(3));
+  CHECK(error_of([&] { ffn.into(narrow, x, memory.scratch); }) ==
+        "blk.0.ffn_down: into(y, x): the leading axes of y must be those of x: "
+        "y[Time=3, Model=3], x[Time=3, Model=4]");
+  auto columns = full(7.0f, Model<>(4), Time<>(3));
+  CHECK(error_of([&] { ffn.into(transpose(columns), x, memory.scratch); }) != "nothing thrown");
+  for (const auto& values : {elements(y), elements(narrow), elements(columns)}) {
+    for (const float value : values) CHECK(value == 7);
+  }
 }

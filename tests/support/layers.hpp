@@ -55,25 +55,27 @@ Tensor<float, As...> norm_weight(Random& random, As... axes_of_w) {
   return w;
 }
 
+/// The layer, with a random bias.
 template <class In, class Out>
-Linear<In, Out> random_linear(const shape_of<list_of<Out>>& out, const shape_of<list_of<In>>& in,
-                              Random& random, bool biased = false, const char* path = "") {
-  auto weight = random_weight<list_of<Out>, list_of<In>>(out, in, random);
-  if (!biased) return Linear<In, Out>(std::move(weight), path);
-  tensor_of<float, list_of<Out>> bias(out);
+Linear<In, Out> with_bias(const Linear<In, Out>& layer, Random& random) {
+  tensor_of<float, list_of<Out>> bias(layer.weight().out());
   for (index_t i = 0; i < bias.count(); ++i) bias.data()[i] = random.normal();
-  return Linear<In, Out>(std::move(weight), bias, path);
+  return Linear<In, Out>(layer.weight(), bias, layer.path());
 }
 
 template <class M, class H, class K, class D>
 Attention<M, H, K, D> random_attention(M m, H h, K k, D d, Random& random, bool biased = false) {
   Attention<M, H, K, D> a;
   const Shape<M> model(m);
-  a.q = random_linear<M, Axes<H, D>>(Shape<H, D>(h, d), model, random, biased, "blk.0.attn_q");
-  a.k = random_linear<M, Axes<K, D>>(Shape<K, D>(k, d), model, random, biased, "blk.0.attn_k");
-  a.v = random_linear<M, Axes<K, D>>(Shape<K, D>(k, d), model, random, biased, "blk.0.attn_v");
-  a.out =
-      random_linear<Axes<H, D>, M>(model, Shape<H, D>(h, d), random, false, "blk.0.attn_output");
+  const Shape<H, D> heads(h, d);
+  const Shape<K, D> kv_heads(k, d);
+  const auto maybe_biased = [&](const auto& layer) {
+    return biased ? with_bias(layer, random) : layer;
+  };
+  a.q = maybe_biased(random_linear<M, Axes<H, D>>(heads, model, random, "blk.0.attn_q"));
+  a.k = maybe_biased(random_linear<M, Axes<K, D>>(kv_heads, model, random, "blk.0.attn_k"));
+  a.v = maybe_biased(random_linear<M, Axes<K, D>>(kv_heads, model, random, "blk.0.attn_v"));
+  a.out = random_linear<Axes<H, D>, M>(model, heads, random, "blk.0.attn_output");
   a.rope.emplace(rope_frequencies(10000, d.size() / 2 * 2));
   return a;
 }
@@ -81,9 +83,9 @@ Attention<M, H, K, D> random_attention(M m, H h, K k, D d, Random& random, bool 
 template <class M, class F>
 SwiGLU<M, F> random_swiglu(M m, F f, Random& random) {
   SwiGLU<M, F> ffn;
-  ffn.gate = random_linear<M, F>(Shape<F>(f), Shape<M>(m), random, false, "blk.0.ffn_gate");
-  ffn.up = random_linear<M, F>(Shape<F>(f), Shape<M>(m), random, false, "blk.0.ffn_up");
-  ffn.down = random_linear<F, M>(Shape<M>(m), Shape<F>(f), random, false, "blk.0.ffn_down");
+  ffn.gate = random_linear<M, F>(Shape<F>(f), Shape<M>(m), random, "blk.0.ffn_gate");
+  ffn.up = random_linear<M, F>(Shape<F>(f), Shape<M>(m), random, "blk.0.ffn_up");
+  ffn.down = random_linear<F, M>(Shape<M>(m), Shape<F>(f), random, "blk.0.ffn_down");
   return ffn;
 }
 

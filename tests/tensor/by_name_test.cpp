@@ -85,6 +85,27 @@ TEST_CASE("axes that do not lie evenly cannot be merged without a copy") {
   CHECK_THROWS_AS((merge<Heads, Time>(turned, Keys<>(12))), const ShapeError&);
 }
 
+TEST_CASE("an inner axis of one position can be merged whatever its stride") {
+  auto x = counting(Time<4>(), Heads<3>(), HeadDim<2>());
+  const auto column = slice<HeadDim>(x, 1, 1);  // heads 2 apart, elements 1 apart
+  const auto merged = merge<Heads, HeadDim>(column, Model<>(3));
+  CHECK(merged.stride(1) == 2);
+  for (index_t t = 0; t < 4; ++t) {
+    for (index_t h = 0; h < 3; ++h) CHECK(&merged(t, h) == &x(t, h, 1));
+  }
+  const auto row = slice<Heads>(x, 2, 1);  // and an outer one
+  CHECK(&merge<Heads, HeadDim>(row, Model<>(2))(3, 1) == &x(3, 2, 1));
+}
+
+TEST_CASE("temporary views are taken: they see elements of somebody else") {
+  auto x = counting(Time<4>(), Heads<3>(), HeadDim<2>());
+  CHECK(&slice<Heads>(slice<Time>(x, 1, 2), 2, 1)(1, 0, 1) == &x(2, 2, 1));
+  static_assert(!outlives_the_call<Tensor<float, Time<4>>>);
+  static_assert(!outlives_the_call<const Tensor<float, Time<4>>>);
+  static_assert(outlives_the_call<Tensor<float, Time<4>>&>);
+  static_assert(outlives_the_call<View<float, Time<4>>>);
+}
+
 TEST_CASE("permute and transpose move no element") {
   auto x = counting(Time<2>(), Heads<3>(), HeadDim<4>());
   const auto p = permute<Heads, Time, HeadDim>(x);
@@ -99,7 +120,8 @@ TEST_CASE("permute and transpose move no element") {
       }
     }
   }
-  const auto scalar = permute<>(Tensor<float>(Shape<>(), {1.0f}));
+  Tensor<float> one(Shape<>(), {1.0f});
+  const auto scalar = permute<>(one);
   static_assert(has_axes<decltype(scalar)>);
 }
 

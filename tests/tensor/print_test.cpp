@@ -38,3 +38,16 @@ TEST_CASE("long axes are cut in the middle") {
         "[Model=10]\n[    0     1     2     3     4     5     6     7     8     9]");
   CHECK(to_string(x, "", {.decimals = 0, .edge = 0}) == "[Model=10]\n[...]");
 }
+
+TEST_CASE("integers are printed as such, token ids in columns") {
+  const Tensor<std::int32_t, Time<2>, Keys<3>> ids(Shape<Time<2>, Keys<3>>(),
+                                                   {1, 128000, -7, 15043, 29892, 1234567});
+  CHECK(to_string(ids, "ids") ==
+        "ids[Time=2, Keys=3]\n"
+        "[[     1 128000     -7]\n"
+        " [ 15043  29892 1234567]]");
+  const Tensor<index_t, Time<1>> position(Shape<Time<1>>(), {(index_t{1} << 53) + 1});
+  CHECK(to_string(position) == "[Time=1]\n[9007199254740993]");
+  CHECK(to_string(Tensor<double, Time<1>>(Shape<Time<1>>(), {0.1234567}), "", {.decimals = 7}) ==
+        "[Time=1]\n[   0.1234567]");
+}

@@ -122,3 +122,21 @@ TEST_CASE("tensors live anywhere: in vectors, behind pointers, as members at odd
   std::vector<Holder> holders(3);
   for (const Holder& holder : holders) CHECK(aligned(holder.x.data()));
 }
+
+TEST_CASE("what was moved from keeps its shape, and its elements are a ShapeError") {
+  auto x = full(1.0f, Time<>(2), Model<3>());
+  const auto taken = std::move(x);
+  const std::string moved = "tensor: its elements were moved away: [Time=2, Model=3]";
+  CHECK(message_of<ShapeError>([&] { x.view(); }) == moved);
+  CHECK(message_of<ShapeError>([&] { x.at(1, 2); }) == moved);
+  const auto& same = x;
+  CHECK(message_of<ShapeError>([&] { same.at(1, 2); }) == moved);
+  CHECK(message_of<ShapeError>([&] { View<const float, Time<>, Model<>>{x}; }) == moved);
+  const auto copy = x;  // as much of nothing
+  CHECK(copy.count() == 0);
+  x = taken;
+  CHECK(x(1, 2) == 1.0f);
+  auto empty = zeros<float>(Time<>(0));
+  const auto taken_too = std::move(empty);
+  CHECK(empty.view().count() == 0);
+}

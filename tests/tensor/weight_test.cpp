@@ -65,13 +65,32 @@ TEST_CASE("a tensor becomes a weight, and lives as long as it is used") {
   CHECK(last == 2.0f);
 }
 
-TEST_CASE("between static and dynamic sizes: explicit, and checked") {
+TEST_CASE("static to dynamic sizes by itself; dynamic to static when asked, and checked") {
   const Dynamic w(zeros<float>(Hidden<>(3), Model<>(64)));
   const Static s(w);
   CHECK(s.data() == w.data());
   CHECK(Dynamic(s).rows() == 3);
-  static_assert(!std::is_convertible_v<Dynamic, Static> && !std::is_convertible_v<Static, Dynamic>);
+  static_assert(std::is_convertible_v<Static, Dynamic> && !std::is_convertible_v<Dynamic, Static>);
+  using Mixed = Weight<Axes<Hidden<>>, Axes<Model<64>>>;
+  static_assert(std::is_convertible_v<Static, Mixed> && std::is_convertible_v<Mixed, Dynamic>);
+  static_assert(!std::is_convertible_v<Mixed, Static>);
+  const Dynamic loose = s;
+  CHECK(loose.data() == w.data());
+  CHECK(to_string(loose.ref("w")) == "w[Hidden=3, Model=64]");
   const Dynamic other(zeros<float>(Hidden<>(3), Model<>(65)));
   CHECK(message_of<ShapeError>([&] { const Static checked(other); }) ==
         "axis Model: expected size 64, got 65");
+}
+
+TEST_CASE("an empty weight stays one, between any sizes") {
+  CHECK_FALSE(bool(Static(Dynamic())));
+  const Dynamic loose = Static();
+  CHECK_FALSE(bool(loose));
+  CHECK(loose.rows() == 0);
+  // One without rows keeps its columns: they are checked like others.
+  const Dynamic no_rows(zeros<float>(Hidden<>(0), Model<>(64)));
+  using NoRows = Weight<Axes<Hidden<0>>, Axes<Model<64>>>;
+  CHECK(NoRows(no_rows).cols() == 64);
+  CHECK(message_of<ShapeError>([&] { const Static checked(no_rows); }) ==
+        "axis Hidden: expected size 3, got 0");
 }

@@ -19,10 +19,16 @@ namespace threads_detail {
 inline std::atomic<int> chosen_threads{0};  // 0: as OpenMP has it
 }  // namespace threads_detail
 
+/// More threads than any machine has cores: a request for more is a mistake, and OpenMP, which
+/// cannot fail, would end the program where the system refuses to start them.
+inline constexpr int most_threads = 1024;
+
 /// Sets how many threads the library uses from now on; 0 leaves it to OpenMP (OMP_NUM_THREADS).
-/// OpenMP's own settings are not touched. Throws ConfigError when negative.
+/// OpenMP's own settings are not touched. Throws ConfigError outside 0 to most_threads.
 inline void set_threads(int threads) {
-  if (threads < 0) raise(ConfigError("threads", std::to_string(threads), "0 or more"));
+  if (threads < 0 || threads > most_threads) {
+    raise(ConfigError("threads", std::to_string(threads), "0 to " + std::to_string(most_threads)));
+  }
   threads_detail::chosen_threads.store(threads, std::memory_order_relaxed);
 }
 
@@ -32,7 +38,7 @@ inline int threads() {
 #if IMBREX_HAS_OPENMP
   if (omp_in_parallel()) return 1;
   const int chosen = threads_detail::chosen_threads.load(std::memory_order_relaxed);
-  return chosen > 0 ? chosen : omp_get_max_threads();
+  return chosen > 0 ? chosen : static_cast<int>(lesser(omp_get_max_threads(), most_threads));
 #else
   return 1;
 #endif

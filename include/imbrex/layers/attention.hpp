@@ -63,26 +63,30 @@ class Attention {
     return y;
   }
 
-  /// Writes y for a chunk [Time, M] of rows of one or more sequences: row t stands at positions[t],
-  /// and each row belongs to one segment. New keys and values are stored in the segments. Allocates
-  /// nothing; `y` may be x. Throws ShapeError before it writes.
-  void into(const View<float, Time<>, M>& y, const View<const float, Time<>, M>& x,
-            const View<const index_t, Time<>>& positions, Segments segments, const Scratch& scratch,
+  /// Writes y for a chunk x[Time, M] of rows of one or more sequences: row t stands at
+  /// positions[t], and each row belongs to one segment. New keys and values are stored in the
+  /// segments. `y` may be x, and must lie in evenly spaced rows; allocates nothing where x's rows
+  /// are. Throws ShapeError before it writes to y or the segments.
+  template <TensorLike Y, TensorLike X, TensorLike P>
+  void into(Y&& y, const X& x, const P& positions, Segments segments, const Scratch& scratch,
             const Observer& observer = {}, index_t layer = -1) const {
-    check_call(y, x.size(0), positions, scratch);
-    check_segments(x.size(0), segments);
-    project(x, positions, scratch, observer, layer);
-    for (const Segment& segment : segments) {
-      store(segment, scratch.k, segment.keys);
-      store(segment, scratch.v, segment.values);
-      attend(segment, scratch);
-    }
-    observer.show(layer, "attended", scratch.attended);
-    out.into(y, scratch.attended);
+    static_assert(axes_agree<axes_of<X>, Axes<Time<>, M>>,
+                  "attention.into(y, x, ...): x must have the axes Time and the model's");
+    static_assert(axes_agree<axes_of<Y>, Axes<Time<>, M>>,
+                  "attention.into(y, x, ...): y must have the axes Time and the model's");
+    static_assert(are_positions<P>,
+                  "attention.into(y, x, positions, ...): positions must be index_t with the axis "
+                  "Time alone");
+    run(MutableOperand::of(y), ConstOperand::of(x), as_positions(positions), segments, scratch,
+        observer, layer);
   }
 
-  /// Throws ShapeError where the projections do not fit each other.
+  /// Throws ShapeError where a projection is missing, or they do not fit each other.
   void check_weights() const {
+    q.check_weight();
+    k.check_weight();
+    v.check_weight();
+    out.check_weight();
     const index_t* qs = q.weight().sizes();    // Heads, HeadDim, Model
     const index_t* ks = k.weight().sizes();    // KvHeads, HeadDim, Model
     const index_t* vs = v.weight().sizes();    // KvHeads, HeadDim, Model
@@ -121,13 +125,33 @@ class Attention {
 
  private:
   void apply(const ConstOperand& x, const MutableOperand& y, const Observer& observer) const {
-    check_tail(x, q.weight().sizes() + 2, 1, q.path(),
-               "attention(x): x must end with the axes Time and the model's", q.weight().ref("q"));
+    check_input(x);
     const RowsOperand rows(x, 1);
     const WholeSequences<Attention> sequences(*this, x.sizes[x.rank - 2]);
     sequences.each(rows_into(y, 1, out.path()), rows.rows(), [&](const auto& to, const auto& from) {
       into(to, from, sequences.positions, sequences.segments(), sequences.scratch, observer);
     });
+  }
+
+  void run(const MutableOperand& y, const ConstOperand& x, const RowPositions& positions,
+           Segments segments, const Scratch& scratch, const Observer& observer,
+           index_t layer) const {
+    check_input(x);
+    check_call(y, x.sizes[0], positions, scratch);
+    check_segments(x.sizes[0], segments);
+    project(as_time<M>(x), positions, scratch, observer, layer);
+    for (const Segment& segment : segments) {
+      store(segment, as_heads(scratch.k), segment.keys);
+      store(segment, as_heads(scratch.v), segment.values);
+      attend(segment, scratch);
+    }
+    observer.show(layer, "attended", scratch.attended);
+    out.into(as_time<M>(y), scratch.attended);
+  }
+
+  void check_input(const ConstOperand& x) const {
+    check_tail(x, q.weight().sizes() + 2, 1, q.path(),
+               "attention(x): x must end with the axes Time and the model's", q.weight().ref("q"));
   }
 
   template <class Layer>
@@ -137,19 +161,26 @@ class Attention {
   }
 
   /// What would otherwise be found out after keys and values are stored.
-  void check_call(const View<float, Time<>, M>& y, index_t rows,
-                  const View<const index_t, Time<>>& positions, const Scratch& s) const {
+  void check_call(const MutableOperand& y, index_t rows, const RowPositions& positions,
+                  const Scratch& s) const {
     check_weights();
-    const index_t sizes[] = {rows, y.size(0), positions.size(0), s.attended.size(0)};
+    const index_t sizes[] = {rows, y.sizes[0], positions.size(0), s.attended.size(0)};
     if (sizes[1] != rows || sizes[2] != rows || sizes[3] != rows) {
       const char* names[] = {"rows of x", "rows of y", "positions", "rows of scratch"};
       fail<ShapeError>("attention.into(y, x): y, positions and scratch must have the rows of x",
                        {"", names, sizes, 4});
     }
-    if (y.size(1) != out.weight().sizes()[0] || !out) {
-      fail_layer(out.path(), "attention.into(y, x): y must end with the model's axis",
-                 MutableOperand::of(y).ref("y"), out.weight().ref("out"));
+    if (y.sizes[1] != out.weight().sizes()[0]) {
+      fail_layer(out.path(), "attention.into(y, x): y must end with the model's axis", y.ref("y"),
+                 out.weight().ref("out"));
     }
+    rows_into(y, 1, out.path());
+    const index_t heads = q.weight().sizes()[0], kv_heads = k.weight().sizes()[0],
+                  head_dim = q.weight().sizes()[1];
+    check_scratch(MutableOperand::of(s.q), {rows, heads, head_dim});
+    check_scratch(MutableOperand::of(s.k), {rows, kv_heads, head_dim});
+    check_scratch(MutableOperand::of(s.v), {rows, kv_heads, head_dim});
+    check_scratch(MutableOperand::of(s.attended), {rows, heads, head_dim});
   }
 
   void check_segments(index_t rows, Segments segments) const {
@@ -182,7 +213,7 @@ class Attention {
   }
 
   /// Queries, keys and values of the rows, normed and turned.
-  void project(const View<const float, Time<>, M>& x, const View<const index_t, Time<>>& positions,
+  void project(const View<const float, Time<>, M>& x, const RowPositions& positions,
                const Scratch& s, const Observer& observer, index_t layer) const {
     q.into(s.q, x);
     k.into(s.k, x);
@@ -203,12 +234,12 @@ class Attention {
   }
 
   /// Copies a segment's rows of `from` behind the keys (or values) it had.
-  static void store(const Segment& segment, const View<float, Time<>, K, D>& from,
+  static void store(const Segment& segment, const kernels::ConstHeads& from,
                     const View<float, KvHeads<>, Keys<>, HeadDim<>>& to) {
     for (index_t i = 0; i < segment.rows; ++i) {
-      for (index_t h = 0; h < from.size(1); ++h) {
-        std::memcpy(&to(h, segment.start + i, 0), &from(segment.first + i, h, 0),
-                    static_cast<std::size_t>(from.size(2)) * sizeof(float));
+      for (index_t h = 0; h < from.heads; ++h) {
+        std::memcpy(&to(h, segment.start + i, 0), from.at(segment.first + i, h),
+                    static_cast<std::size_t>(from.head_dim) * sizeof(float));
       }
     }
   }

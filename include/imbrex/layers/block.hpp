@@ -56,19 +56,18 @@ class Block {
     return y;
   }
 
-  /// Takes rows [Time, M] of the residual stream through the block, in place; allocates nothing.
-  /// Rows, positions and segments as in Attention::into. Throws ShapeError before it writes to x.
-  void into(const View<float, Time<>, M>& x, const View<const index_t, Time<>>& positions,
-            Segments segments, const Scratch& scratch, const Observer& observer = {},
-            index_t layer = -1) const {
-    check_weights();
-    pre(attention_norm, x, scratch, observer, layer, "attn_norm");
-    attention.into(scratch.result, scratch.normed, positions, segments, scratch.attention, observer,
-                   layer);
-    post(attention_post_norm, x, scratch, observer, layer, "attn_out", "attn_residual");
-    pre(ffn_norm, x, scratch, observer, layer, "ffn_norm");
-    ffn.into(scratch.result, scratch.normed, scratch.ffn, observer, layer);
-    post(ffn_post_norm, x, scratch, observer, layer, "ffn_out", "ffn_residual");
+  /// Takes rows x[Time, M] of the residual stream, the elements of each next to each other, through
+  /// the block, in place; allocates nothing. Positions and segments as in Attention::into.
+  /// Throws ShapeError before it writes to x or the segments.
+  template <TensorLike X, TensorLike P>
+  void into(X&& x, const P& positions, Segments segments, const Scratch& scratch,
+            const Observer& observer = {}, index_t layer = -1) const {
+    static_assert(axes_agree<axes_of<X>, Axes<Time<>, M>>,
+                  "block.into(x, ...): x must have the axes Time and the model's");
+    static_assert(are_positions<P>,
+                  "block.into(x, positions, ...): positions must be index_t with the axis Time "
+                  "alone");
+    run(MutableOperand::of(x), as_positions(positions), segments, scratch, observer, layer);
   }
 
   /// Cuts scratch for `rows` rows out of an arena.
@@ -83,11 +82,48 @@ class Block {
   Segment segment(Arena& arena, index_t rows) const { return attention.segment(arena, rows); }
 
  private:
-  /// What would otherwise be found out with half of the block added to x.
-  void check_weights() const {
-    ffn.check_weights();
+  void run(const MutableOperand& operand, const RowPositions& positions, Segments segments,
+           const Scratch& scratch, const Observer& observer, index_t layer) const {
+    check_call(operand, positions, scratch);
+    const View<float, Time<>, M> x = as_time<M>(operand);
+    pre(attention_norm, x, scratch, observer, layer, "attn_norm");
+    attention.into(scratch.result, scratch.normed, positions, segments, scratch.attention, observer,
+                   layer);
+    post(attention_post_norm, x, scratch, observer, layer, "attn_out", "attn_residual");
+    pre(ffn_norm, x, scratch, observer, layer, "ffn_norm");
+    ffn.into(scratch.result, scratch.normed, scratch.ffn, observer, layer);
+    post(ffn_post_norm, x, scratch, observer, layer, "ffn_out", "ffn_residual");
+  }
+
+  /// What would otherwise be found out with half of the block added to x, or beyond the end of
+  /// scratch.
+  void check_call(const MutableOperand& x, const RowPositions& positions, const Scratch& s) const {
+    const index_t rows = x.sizes[0];
+    attention.check_weights();
+    ffn.check(rows, s.ffn);
+    check_model();
+    check_input(x);
+    x.check_dense();
+    if (positions.size(0) != rows) {
+      const index_t sizes[] = {rows, positions.size(0)};
+      const char* names[] = {"rows of x", "positions"};
+      fail<ShapeError>("block.into(x, ...): there must be one position for each row of x",
+                       {"", names, sizes, 2});
+    }
+    check_scratch(MutableOperand::of(s.normed), {rows, x.sizes[1]});
+    check_scratch(MutableOperand::of(s.result), {rows, x.sizes[1]});
+  }
+
+  template <class T>
+  void check_input(const Operand<T>& x) const {
+    check_tail(x, attention.q.weight().sizes() + 2, 1, attention.q.path(),
+               "block(x): x must end with the axes Time and the model's",
+               attention.q.weight().ref("q"));
+  }
+
+  void check_model() const {
     const index_t model = attention.out.weight().rows();
-    bool same = ffn.down.weight().rows() == model && ffn.down;
+    bool same = ffn.down.weight().rows() == model;
     for (const auto* norm : {&attention_norm, &attention_post_norm, &ffn_norm, &ffn_post_norm}) {
       same = same && (!*norm || (*norm)->weight().count() == model);
     }
@@ -97,11 +133,9 @@ class Block {
     }
   }
 
-  static void copy_rows(const View<float, Time<>, M>& to,
-                        const View<const float, Time<>, M>& from) {
-    for (index_t t = 0; t < from.size(0); ++t) {
-      std::memcpy(to.data() + t * to.stride(0), from.data() + t * from.stride(0),
-                  static_cast<std::size_t>(from.size(1)) * sizeof(float));
+  static void copy_rows(const kernels::Rows& to, const kernels::ConstRows& from) {
+    for (index_t t = 0; t < from.rows; ++t) {
+      std::memcpy(to.row(t), from.row(t), static_cast<std::size_t>(from.cols) * sizeof(float));
     }
   }
 
@@ -111,7 +145,7 @@ class Block {
     if (norm) {
       norm->into(s.normed, x);
     } else {
-      copy_rows(s.normed, x);
+      copy_rows(as_rows(s.normed), as_rows(x));
     }
     observer.show(layer, name, s.normed);
   }
@@ -127,13 +161,11 @@ class Block {
   }
 
   void apply(const ConstOperand& x, const MutableOperand& y, const Observer& observer) const {
-    check_tail(x, attention.q.weight().sizes() + 2, 1, attention.q.path(),
-               "block(x): x must end with the axes Time and the model's",
-               attention.q.weight().ref("q"));
+    check_input(x);
     const RowsOperand rows(x, 1);
     const WholeSequences<Block> sequences(*this, x.sizes[x.rank - 2]);
     sequences.each(rows_into(y, 1, {}), rows.rows(), [&](const auto& to, const auto& from) {
-      copy_rows(to, from);
+      copy_rows(as_rows(to), as_rows(from));
       into(to, sequences.positions, sequences.segments(), sequences.scratch, observer);
     });
   }

@@ -12,6 +12,8 @@ struct LayerNormKernel {
   tensor_of<float, list_of<A>> bias;
   float eps;
 
+  static constexpr const char* other_axis = "layer_norm(x): the last axis of x must be the norm's";
+
   void run(const kernels::Rows& y, const kernels::ConstRows& x, const float* weight) const {
     kernels::layer_norm(y, x, weight, bias.data(), eps);
   }
@@ -29,10 +31,10 @@ class LayerNorm : public Norm<LayerNormKernel<A>, A> {
   /// With a weight and a bias. Throws ShapeError where their sizes differ.
   LayerNorm(weight_type weight, weight_type bias, float eps = 1e-5f, std::string path = {})
       : Base({std::move(bias), eps}, std::move(weight), std::move(path)) {
+    const auto w = ConstOperand::of(this->weight()), b = ConstOperand::of(this->bias());
     if (!(this->weight().shape() == this->bias().shape())) {
       fail_layer(this->path(), "layer_norm: weight and bias must have the same sizes",
-                 ConstOperand::of(this->weight()).ref("weight"),
-                 ConstOperand::of(this->bias()).ref("bias"));
+                 w.ref("weight"), b.ref("bias"));
     }
   }
 

@@ -34,8 +34,8 @@ class Linear {
   /// With a bias, one number an output. Throws ShapeError where it has other sizes.
   Linear(weight_type weight, const bias_type& bias, std::string path = {})
       : Linear(std::move(weight), std::move(path)) {
+    const auto shape = ConstOperand::of(bias);
     if (!(bias.shape() == weight_.out())) {
-      const auto shape = ConstOperand::of(bias);
       fail_layer(path_, "linear: the bias must have the weight's output axes", shape.ref("bias"),
                  weight_.ref("weight"));
     }
@@ -48,9 +48,10 @@ class Linear {
   template <class In2, class Out2>
     requires(axes_agree<list_of<In2>, in_axes> && axes_agree<list_of<Out2>, out_axes>)
   explicit Linear(const Linear<In2, Out2>& other)
-      : bias_(other.bias_owner()), bias_data_(other.bias()), path_(other.path()) {
-    if (other) weight_ = weight_type(other.weight());
-  }
+      : weight_(other.weight()),
+        bias_(other.bias_owner()),
+        bias_data_(other.bias()),
+        path_(other.path()) {}
 
   /// Returns y for any x that ends with the input axes. Throws ShapeError.
   template <TensorLike X>
@@ -82,6 +83,13 @@ class Linear {
   const Owner& bias_owner() const { return bias_; }
   const std::string& path() const { return path_; }
   explicit operator bool() const { return static_cast<bool>(weight_); }
+
+  /// Throws ShapeError where the layer has no weights yet.
+  void check_weight() const {
+    if (!weight_) {
+      fail_layer(path_, "linear: the layer has no weights yet", weight_.ref("weight"));
+    }
+  }
 
  private:
   static constexpr index_t in_rank = list_size<in_axes>;

@@ -6,8 +6,9 @@
 
 namespace imbrex::inline IMBREX_ABI {
 
-/// Maps [..., A] to [..., A], each row by itself. A is the last axis of x, or a list of the last axes.
-/// Kernel is the norm: kernel.run(y, x, weight) does the rows.
+/// Maps [..., A] to [..., A], each row by itself. A is the last axis of x, or a list of the last
+/// axes. Kernel is the norm: kernel.run(y, x, weight) does the rows, Kernel::other_axis is what
+/// errors say of an x that ends otherwise.
 template <class Kernel, class A>
 class Norm {
  public:
@@ -29,7 +30,8 @@ class Norm {
     return y;
   }
 
-  /// Writes into `y`, which may be x itself; allocates nothing. Throws ShapeError.
+  /// Writes into `y`, which may be x itself, and must lie in evenly spaced rows. Allocates nothing
+  /// where x's rows are. Throws ShapeError before it writes.
   template <TensorLike Y, TensorLike X>
   void into(Y&& y, const X& x) const {
     static_assert(axes_agree<tail_of<X, A>, A>,
@@ -51,10 +53,9 @@ class Norm {
   /// Numbers with other sizes of the same axes. Throws ShapeError where the sizes differ.
   template <class Other>
   static weight_type copied(const Other& numbers) {
-    index_t sizes[Other::rank + 1] = {};
-    numbers.shape().copy_sizes(sizes);
-    weight_type copy(weight_type::shape_type::from_sizes(sizes));
-    for (index_t i = 0; i < copy.count(); ++i) copy.data()[i] = numbers.data()[i];
+    const auto from = ConstOperand::of(numbers);
+    weight_type copy(weight_type::shape_type::from_sizes(from.sizes));
+    for (index_t i = 0; i < copy.count(); ++i) copy.data()[i] = from.data[i];
     return copy;
   }
 
@@ -62,8 +63,7 @@ class Norm {
   void apply(const ConstOperand& x, const MutableOperand& y) const {
     constexpr index_t rank = list_size<axes>;
     const auto w = ConstOperand::of(weight_);
-    check_tail(x, w.sizes, rank, path_, "norm(x): the last axis of x must be the norm's",
-               w.ref("weight"));
+    check_tail(x, w.sizes, rank, path_, Kernel::other_axis, w.ref("weight"));
     check_lead(x, y, x.rank, path_);
     const RowsOperand rows(x, rank);
     kernel_.run(rows_into(y, rank, path_), rows.rows(), weight_.data());

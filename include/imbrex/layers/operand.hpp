@@ -30,10 +30,12 @@ struct Operand {
     if constexpr (floats) operand.data = v.data();
     v.shape().copy_sizes(operand.sizes);
     for (index_t i = 0; i < rank_of_x; ++i) operand.strides[i] = v.stride(i);
+    if (operand.data == nullptr) operand.check_empty();
     return operand;
   }
 
   ShapeRef ref(const char* name) const { return {name, names, sizes, rank}; }
+  ShapeRef strides_ref() const { return {"strides", names, strides, rank}; }
 
   /// The number of elements of axes [from, to).
   index_t count(index_t from, index_t to) const {
@@ -65,6 +67,23 @@ struct Operand {
     return count(0, rank) == 0 ||
            (is_even(rank - tail, rank, 1) && is_even(0, rank - tail, step(0, rank - tail)));
   }
+
+  /// Throws ShapeError where neighbours along the last axis are not neighbours in memory: kernels
+  /// take rows whose elements are.
+  void check_dense() const {
+    if (!is_even(rank - 1, rank, 1) && count(0, rank) > 0) {
+      fail<ShapeError>("the elements along the last axis must lie next to each other", ref("x"),
+                       strides_ref());
+    }
+  }
+
+ private:
+  void check_empty() const {
+    if (count(0, rank) > 0) {
+      fail<ShapeError>("layers take activations that have elements; here is a null pointer",
+                       ref("x"));
+    }
+  }
 };
 
 using ConstOperand = Operand<const float>;
@@ -77,6 +96,13 @@ using MutableOperand = Operand<float>;
                                                               const ShapeRef& w) {
   const std::string text = path.empty() ? sentence : path + ": " + sentence;
   fail<ShapeError>(text.c_str(), x, w);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail_layer(const std::string& path,
+                                                              const char* sentence,
+                                                              const ShapeRef& w) {
+  const std::string text = path.empty() ? sentence : path + ": " + sentence;
+  fail<ShapeError>(text.c_str(), w);
 }
 
 /// The operand as rows of its last `tail` axes; copied first where the view is not that already.
@@ -114,8 +140,7 @@ class RowsOperand {
 /// Where a layer writes: evenly spaced rows of the last `tail` axes. Throws ShapeError otherwise.
 inline kernels::Rows rows_into(const MutableOperand& y, index_t tail, const std::string& path) {
   if (!y.is_rows(tail)) {
-    const ShapeRef strides{"strides", y.names, y.strides, y.rank};
-    fail_layer(path, "into(y, x): y must lie in evenly spaced rows", y.ref("y"), strides);
+    fail_layer(path, "into(y, x): y must lie in evenly spaced rows", y.ref("y"), y.strides_ref());
   }
   return {y.data, y.count(0, y.rank - tail), y.count(y.rank - tail, y.rank),
           y.step(0, y.rank - tail)};
@@ -189,8 +214,9 @@ shape_of<List> mapped_shape(const ConstOperand& x, const Tail& tail) {
 }
 
 /// Throws ShapeError where the last axes of x are not of these sizes.
-inline void check_tail(const ConstOperand& x, const index_t* sizes, index_t tail,
-                       const std::string& path, const char* sentence, const ShapeRef& w) {
+template <class T>
+void check_tail(const Operand<T>& x, const index_t* sizes, index_t tail, const std::string& path,
+                const char* sentence, const ShapeRef& w) {
   for (index_t i = 0; i < tail; ++i) {
     if (x.sizes[x.rank - tail + i] != sizes[i]) fail_layer(path, sentence, x.ref("x"), w);
   }
@@ -220,18 +246,37 @@ View<float, Time<>, A> as_time(const kernels::Rows& rows) {
   return {rows.data, Shape<Time<>, A>::from_sizes(sizes), strides};
 }
 
-/// The other way: a view [Time, A] as kernels take it.
-template <class T, class A>
-auto as_rows(const View<T, Time<>, A>& x) {
-  using R = std::conditional_t<std::is_const_v<T>, kernels::ConstRows, kernels::Rows>;
-  return R{x.data(), x.size(0), x.size(1), x.stride(0)};
+/// An operand [Time, A] as a view of the layer's own axes. Throws ShapeError where a size that the
+/// compiler knows is another.
+template <class A, class T>
+View<T, Time<>, A> as_time(const Operand<T>& x) {
+  return {x.data, Shape<Time<>, A>::from_sizes(x.sizes), x.strides};
 }
 
-/// A view [Time, A, B] as kernels take rows of heads.
+/// The other way: an operand [Time, A] as kernels take it. Throws ShapeError where the elements of
+/// a row do not lie next to each other.
+template <class T>
+auto as_rows(const Operand<T>& x) {
+  using R = std::conditional_t<std::is_const_v<T>, kernels::ConstRows, kernels::Rows>;
+  x.check_dense();
+  return R{x.data, x.sizes[0], x.sizes[1], x.strides[0]};
+}
+template <class T, class A>
+auto as_rows(const View<T, Time<>, A>& x) {
+  return as_rows(Operand<T>::of(x));
+}
+
+/// An operand [Time, A, B] as kernels take rows of heads. Throws ShapeError where the elements of a
+/// head do not lie next to each other.
+template <class T>
+auto as_heads(const Operand<T>& x) {
+  using R = std::conditional_t<std::is_const_v<T>, kernels::ConstHeads, kernels::Heads>;
+  x.check_dense();
+  return R{x.data, x.sizes[0], x.sizes[1], x.sizes[2], x.strides[0], x.strides[1]};
+}
 template <class T, class A, class B>
 auto as_heads(const View<T, Time<>, A, B>& x) {
-  using R = std::conditional_t<std::is_const_v<T>, kernels::ConstHeads, kernels::Heads>;
-  return R{x.data(), x.size(0), x.size(1), x.size(2), x.stride(0), x.stride(1)};
+  return as_heads(Operand<T>::of(x));
 }
 
 }  // namespace imbrex::inline IMBREX_ABI

@@ -11,6 +11,8 @@ struct NormOptions {
   float eps = 1e-5f;
   float weight_offset = 0;  ///< 1 where the checkpoint stores w - 1 (Gemma outside GGUF)
 
+  static constexpr const char* other_axis = "rms_norm(x): the last axis of x must be the norm's";
+
   void run(const kernels::Rows& y, const kernels::ConstRows& x, const float* weight) const {
     kernels::rms_norm(y, x, weight, eps, weight_offset);
   }

@@ -5,6 +5,7 @@
 
 #include "imbrex/kernels/rope.hpp"
 #include "imbrex/layers/operand.hpp"
+#include "imbrex/layers/row_positions.hpp"
 
 namespace imbrex::inline IMBREX_ABI {
 
@@ -22,19 +23,17 @@ class Rope {
     check_width(D::static_size);
   }
 
-  /// Turns x[Time, A, D] in place, row t by positions[t]; A is Heads or KvHeads. Throws ShapeError.
-  template <class A>
-  void turn(const View<float, Time<>, A, D>& x,
-            const View<const index_t, Time<>>& positions) const {
-    check_width(x.size(2));
-    if (positions.size(0) != x.size(0)) {
-      const index_t given = positions.size(0);
-      fail<ShapeError>("rope(x, positions): there must be one position for each row of x",
-                       MutableOperand::of(x).ref("x"),
-                       {"positions", positions.shape().names(), &given, 1});
-    }
-    kernels::rope(as_heads(x), positions.data(), frequencies_.data(), rotary_dims(), pairs_,
-                  magnitude_);
+  /// Turns x[Time, A, D] in place, row t by positions[t]; A is Heads or KvHeads. Heads and rows may
+  /// lie anywhere, the elements of a head next to each other, and so must positions. Throws
+  /// ShapeError before it writes.
+  template <TensorLike X, TensorLike P>
+  void turn(X&& x, const P& positions) const {
+    static_assert(axes_agree<axes_of<X>, Axes<Time<>, heads_axis<X>, D>>,
+                  "rope.turn(x, positions): x must have the axes Time, Heads or KvHeads, and the "
+                  "layer's HeadDim");
+    static_assert(are_positions<P>,
+                  "rope.turn(x, positions): positions must be index_t with the axis Time alone");
+    turn_heads(MutableOperand::of(x), as_positions(positions));
   }
 
   /// How many elements of a head turn.
@@ -44,6 +43,21 @@ class Rope {
   float magnitude() const { return magnitude_; }
 
  private:
+  /// The second axis of X, or one like it where X has not so many.
+  template <class X>
+  using heads_axis = axis_at<1, join<axes_of<X>, Axes<Heads<>, Heads<>>>>;
+
+  void turn_heads(const MutableOperand& x, const RowPositions& positions) const {
+    check_width(make_axis<D>(x.sizes[2]).size());
+    if (positions.size(0) != x.sizes[0]) {
+      const index_t given = positions.size(0);
+      fail<ShapeError>("rope.turn(x, positions): there must be one position for each row of x",
+                       x.ref("x"), {"positions", positions.shape().names(), &given, 1});
+    }
+    kernels::rope(as_heads(x), positions.data(), frequencies_.data(), rotary_dims(), pairs_,
+                  magnitude_);
+  }
+
   void check_width(index_t head_dim) const {
     if (head_dim == dyn || rotary_dims() <= head_dim) return;
     const index_t sizes[] = {head_dim, rotary_dims()};

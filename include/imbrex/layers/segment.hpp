@@ -24,7 +24,7 @@ struct WholeSequences {
   WholeSequences(const Layer& layer, index_t time)
       : positions{Time<>(time)},
         memory(floats(layer, time)),
-        arena(memory.data()),
+        arena(memory.data(), memory.size()),
         scratch(layer.scratch(arena, time)),
         segment(layer.segment(arena, time)) {
     for (index_t t = 0; t < time; ++t) positions(t) = t;

@@ -26,6 +26,15 @@ constexpr bool agree<Axes<As...>, Axes<Bs...>> = (agree<As, Bs> && ...);
 template <class A, class B>
 inline constexpr bool axes_agree = agree_detail::agree<A, B>;
 
+/// Whether a `From` is a `To` with nothing left to check: equal names, and every size of To the
+/// same or dynamic.
+template <class From, class To>
+inline constexpr bool axes_convert = false;
+template <class... Fs, class... Ts>
+  requires(axes_agree<Axes<Fs...>, Axes<Ts...>>)
+inline constexpr bool axes_convert<Axes<Fs...>, Axes<Ts...>> =
+    ((Fs::static_size == Ts::static_size || Ts::static_size == dyn) && ...);
+
 /// Whether a list of axes ends with the axes of another: what a layer asks of its argument.
 template <class X, class Tail>
 inline constexpr bool axes_end_with = false;

@@ -1,5 +1,6 @@
 // Operations by axis name: none of them copies or moves an element, and what they return is valid
-// while x's elements are.
+// while x's elements are. A tensor must therefore be a variable: what a view of a temporary sees is
+// gone with the next semicolon.
 #pragma once
 
 #include "imbrex/tensor/agree.hpp"
@@ -53,6 +54,8 @@ constexpr auto axis(const X& x) {
 /// Throws ShapeError where the range leaves the axis.
 template <template <index_t> class A, TensorLike X>
 constexpr auto slice(X&& x, index_t from, index_t count) {
+  static_assert(outlives_the_call<X>,
+                "slice<A>(x, from, count): x must be a variable or a view, not a temporary");
   static_assert(has_axis<A, axes_of<X>>, "slice<A>(x, from, count): x must have the axis A");
   using List = replace_axis<A, Axes<A<dyn>>, axes_of<X>>;
   constexpr index_t at = by_name_detail::place<A, X>;
@@ -75,6 +78,8 @@ template <template <index_t> class A, TensorLike X, AxisType Outer, AxisType Inn
 constexpr auto split(X&& x, Outer outer, Inner inner) {
   using Old = axes_of<X>;
   using New = replace_axis<A, Axes<Outer, Inner>, Old>;
+  static_assert(outlives_the_call<X>,
+                "split<A>(x, outer, inner): x must be a variable or a view, not a temporary");
   static_assert(has_axis<A, Old>, "split<A>(x, outer, inner): x must have the axis A");
   static_assert(names_differ<New>,
                 "split<A>(x, outer, inner): the names must differ from x's other axes");
@@ -111,6 +116,8 @@ constexpr auto merge(X&& x, Merged merged) {
   using New =
       by_name_detail::if_right<has, replace_axis<A, Axes<Merged>, replace_axis<B, Axes<>, Old>>,
                                Old>;
+  static_assert(outlives_the_call<X>,
+                "merge<A, B>(x, merged): x must be a variable or a view, not a temporary");
   static_assert(has_neighbours<A, B, Old>,
                 "merge<A, B>(x, merged): x must have the axes A and B, B right after A");
   static_assert(names_differ<New>,
@@ -122,7 +129,7 @@ constexpr auto merge(X&& x, Merged merged) {
   constexpr index_t rank = list_size<Old>, at = has ? by_name_detail::place<A, X> : 0;
   auto v = x.view();
   const index_t outer = v.size(at), inner = v.size(at + 1);
-  const bool even = outer <= 1 || inner == 0 || v.stride(at) == v.stride(at + 1) * inner;
+  const bool even = outer <= 1 || inner <= 1 || v.stride(at) == v.stride(at + 1) * inner;
   index_t product = 0;
   if (!even || !multiply_fits(outer, inner, product) || merged.size() != product) {
     const index_t sizes[] = {outer, inner, v.stride(at), v.stride(at + 1), merged.size()};
@@ -135,7 +142,7 @@ constexpr auto merge(X&& x, Merged merged) {
   for (index_t to = 0; to + 1 < rank; ++to) {
     const index_t i = to <= at ? to : to + 1;
     sizes[to] = to == at ? merged.size() : v.size(i);
-    strides[to] = to == at ? v.stride(at + 1) : v.stride(i);
+    strides[to] = to == at && inner != 1 ? v.stride(at + 1) : v.stride(i);
   }
   return by_name_detail::make<std::remove_reference_t<X>, List>(x, sizes, strides);
 }
@@ -144,6 +151,8 @@ constexpr auto merge(X&& x, Merged merged) {
 template <template <index_t> class... Order, TensorLike X>
 constexpr auto permute(X&& x) {
   using Old = axes_of<X>;
+  static_assert(outlives_the_call<X>,
+                "permute<A...>(x): x must be a variable or a view, not a temporary");
   static_assert(names_all<Old, Order...>, "permute<A...>(x): every axis of x must be named, once");
   using List =
       by_name_detail::if_right<names_all<Old, Order...>, Axes<axis_named<Order, Old>...>, Old>;
@@ -156,6 +165,8 @@ constexpr auto permute(X&& x) {
 /// The last two axes exchanged.
 template <TensorLike X>
 constexpr auto transpose(X&& x) {
+  static_assert(outlives_the_call<X>,
+                "transpose(x): x must be a variable or a view, not a temporary");
   static_assert(rank_at_least<axes_of<X>, 2>, "transpose(x): x must have two axes or more");
   using Old =
       by_name_detail::if_right<rank_at_least<axes_of<X>, 2>, axes_of<X>, Axes<Time<>, Model<>>>;
@@ -176,6 +187,8 @@ template <template <index_t> class A, template <index_t> class B, TensorLike X>
 constexpr auto rename(X&& x) {
   using Old = axes_of<X>;
   using New = replace_axis<A, Axes<B<axis_named<A, Old>::static_size>>, Old>;
+  static_assert(outlives_the_call<X>,
+                "rename<A, B>(x): x must be a variable or a view, not a temporary");
   static_assert(has_axis<A, Old>, "rename<A, B>(x): x must have the axis A");
   static_assert(names_differ<New>, "rename<A, B>(x): x must not have the axis B already");
   using List = by_name_detail::if_right<names_differ<New>, New, Old>;

@@ -9,7 +9,8 @@
 namespace imbrex::inline IMBREX_ABI {
 
 /// Owns a T for each position of a shape: contiguous, row-major, 64-byte aligned. Copying copies
-/// the elements.
+/// the elements. Moving takes them along: what is left keeps its shape, and whoever asks for its
+/// elements (an access, a view, a layer) gets a ShapeError until it is assigned to.
 template <class T, AxisType... As>
 class Tensor {
  public:
@@ -51,8 +52,14 @@ class Tensor {
   const shape_type& shape() const { return shape_; }
   index_t size(index_t i) const { return shape_.size(i); }
   index_t count() const { return buffer_.size(); }
-  view_type view() { return {data(), shape_}; }
-  const_view_type view() const { return {data(), shape_}; }
+  view_type view() {
+    check_elements();
+    return {data(), shape_};
+  }
+  const_view_type view() const {
+    check_elements();
+    return {data(), shape_};
+  }
 
   /// A tensor converts to what its views convert to.
   template <class U, AxisType... Bs>
@@ -85,6 +92,15 @@ class Tensor {
   }
 
  private:
+  void check_elements() const {
+    if (data() == nullptr && shape_.count() > 0) fail_moved();
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void fail_moved() const {
+    index_t sizes[rank + 1] = {};
+    shape_.copy_sizes(sizes);
+    fail<ShapeError>("tensor: its elements were moved away", {"", shape_.names(), sizes, rank});
+  }
+
   shape_type shape_;
   Buffer<T> buffer_;
 };

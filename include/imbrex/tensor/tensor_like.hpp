@@ -16,6 +16,13 @@ concept TensorLike = requires(const std::remove_cvref_t<X>& x) {
   x.view();
 };
 
+/// Whether a view of what was passed as X&& sees elements that live on after the call: a
+/// variable's, or those that a view sees already; not those of a temporary tensor.
+template <class X>
+inline constexpr bool outlives_the_call =
+    std::is_lvalue_reference_v<X> ||
+    std::is_same_v<decltype(std::declval<X&>().view()), std::remove_cvref_t<X>>;
+
 /// The list of axes of a tensor, a view, or a reference to one.
 template <class X>
 using axes_of = typename std::remove_cvref_t<X>::axes;

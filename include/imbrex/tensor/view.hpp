@@ -38,8 +38,7 @@ class View {
   /// from static to dynamic sizes); explicit from dynamic to static, and then checked: ShapeError.
   template <class U, AxisType... Bs>
     requires(std::is_convertible_v<U (*)[], T (*)[]> && axes_agree<Axes<Bs...>, Axes<As...>>)
-  constexpr explicit(!((Bs::static_size == As::static_size || As::static_size == dyn) && ...))
-      View(const View<U, Bs...>& other)
+  constexpr explicit(!axes_convert<Axes<Bs...>, Axes<As...>>) View(const View<U, Bs...>& other)
       : data_(other.data()), shape_(checked_shape(other.shape())) {
     for (index_t i = 0; i < rank; ++i) strides_[i] = other.stride(i);
   }

@@ -55,13 +55,17 @@ class Weight<Axes<Os...>, Axes<Is...>> {
     owner_ = Owner::of(std::move(tensor));
   }
 
-  /// The same weight with the sizes of other axes of the same names; checked, ShapeError.
+  /// The same weight with other sizes of the same axes. Implicit from static to dynamic sizes;
+  /// explicit from dynamic to static, and then checked: ShapeError. An empty weight stays one.
   template <AxisType... Ps, AxisType... Js>
-  explicit Weight(const Weight<Axes<Ps...>, Axes<Js...>>& w)
-      : Weight(out_shape::from_sizes(w.sizes()), in_shape::from_sizes(w.sizes() + sizeof...(Os)),
-               w.dtype(), w.data(), w.bytes(), w.owner()) {
+  explicit(!(axes_convert<Axes<Ps...>, out_axes> && axes_convert<Axes<Js...>, in_axes>))
+      Weight(const Weight<Axes<Ps...>, Axes<Js...>>& w) {
     static_assert(axes_agree<Axes<Axes<Ps...>, Axes<Js...>>, Axes<out_axes, in_axes>>,
                   "Weight<Out, In>(w): the axes of w must be Out and In");
+    if (w.rows() == 0 && w.cols() == 0) return;
+    *this =
+        Weight(out_shape::from_sizes(w.sizes()), in_shape::from_sizes(w.sizes() + sizeof...(Os)),
+               w.dtype(), w.data(), w.bytes(), w.owner());
   }
 
   explicit operator bool() const { return data_ != nullptr; }

@@ -1,0 +1,18 @@
+// error: block.into(x, ...): x must have the axes Time and the model's
+// shows: axes_agree< | Hidden<1376> | Model<512>
+#include "imbrex/layers/block.hpp"
+
+using namespace imbrex;
+
+using Layer = Block<Model<512>, Heads<8>, KvHeads<2>, HeadDim<64>, Hidden<1376>>;
+
+void mistake(const Layer& block, const Tensor<index_t, Time<>>& positions, Layer::Segments segments,
+             const Layer::Scratch& scratch) {
+  auto x = zeros<float>(Time<>(16), Model<512>());
+  auto h = zeros<float>(Time<>(16), Hidden<1376>());
+#ifdef SHOULD_FAIL
+  block.into(h, positions, segments, scratch);
+#else
+  block.into(x, positions, segments, scratch);
+#endif
+}

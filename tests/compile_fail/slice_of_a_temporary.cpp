@@ -1,0 +1,17 @@
+// error: slice<A>(x, from, count): x must be a variable or a view, not a temporary
+// shows: outlives_the_call< | Tensor< | Model<6>
+#include "imbrex/tensor/by_name.hpp"
+#include "imbrex/tensor/tensor.hpp"
+
+using namespace imbrex;
+
+Tensor<float, Time<>, Model<6>> made();
+
+void mistake() {
+#ifdef SHOULD_FAIL
+  auto y = slice<Time>(made(), 2, 1);
+#else
+  auto x = made();
+  auto y = slice<Time>(x, 2, 1);
+#endif
+}

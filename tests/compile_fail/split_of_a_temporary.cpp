@@ -1,0 +1,17 @@
+// error: split<A>(x, outer, inner): x must be a variable or a view, not a temporary
+// shows: outlives_the_call< | Tensor< | Model<6>
+#include "imbrex/tensor/by_name.hpp"
+#include "imbrex/tensor/tensor.hpp"
+
+using namespace imbrex;
+
+Tensor<float, Time<>, Model<6>> made();
+
+void mistake() {
+#ifdef SHOULD_FAIL
+  auto y = split<Model>(made(), Heads<2>(), HeadDim<3>());
+#else
+  auto x = made();
+  auto y = split<Model>(x, Heads<2>(), HeadDim<3>());
+#endif
+}
