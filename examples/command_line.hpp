@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -54,5 +55,12 @@ class CommandLine {
   std::vector<std::string_view> words_;
   std::size_t next_ = 0;
 };
+
+/// Throws Error where what was printed has not arrived: a full disk, a closed pipe.
+inline void check_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    imbrex::raise(imbrex::Error("standard output cannot be written"));
+  }
+}
 
 }  // namespace examples

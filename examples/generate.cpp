@@ -29,7 +29,7 @@ constexpr const char* usage =
     "  --prompt TEXT           the text to continue; with --chat the question\n"
     "  --chat                  lay the prompt out as a dialogue; without --prompt, read one from\n"
     "                          standard input, a line a turn\n"
-    "  --system TEXT           the system message of the dialogue\n"
+    "  --system TEXT           the system message of the dialogue (with --chat)\n"
     "  --max-tokens N          stop after N tokens (256)\n"
     "  --stop TEXT             stop before TEXT; may be given more than once\n"
     "  --temperature X         0 takes the most likely token each time (0)\n"
@@ -38,7 +38,8 @@ constexpr const char* usage =
     "  --min-p X               drop tokens less likely than X times the most likely (0)\n"
     "  --repetition-penalty X  make tokens seen lately less likely (1: off)\n"
     "  --seed N                the same seed gives the same text (0)\n"
-    "  --context N             room for N tokens (the model's, at most 4096)\n"
+    "  --context N             room for N tokens, at most the model's context (that, or 4096\n"
+    "                          where it is longer)\n"
     "  --threads N             threads (all cores)\n"
     "  --no-map                read the file into memory instead of mapping it\n"
     "  --quiet                 no statistics\n"
@@ -46,7 +47,7 @@ constexpr const char* usage =
 
 struct Arguments {
   std::string model, prompt, system;
-  bool has_prompt = false, chat = false, quiet = false, help = false;
+  bool has_prompt = false, has_system = false, chat = false, quiet = false, help = false;
   FileAccess access = FileAccess::map;
   GenerationOptions generation{.sampling = {.temperature = 0}};
   SessionOptions session;
@@ -63,7 +64,7 @@ Arguments parse(int argc, char** argv) {
     else if (option == "--prompt")
       a.prompt = line.value(option), a.has_prompt = true;
     else if (option == "--system")
-      a.system = line.value(option);
+      a.system = line.value(option), a.has_system = true;
     else if (option == "--chat")
       a.chat = true;
     else if (option == "--max-tokens")
@@ -99,6 +100,8 @@ Arguments parse(int argc, char** argv) {
   if (a.model.empty()) raise(examples::UsageError("expected --model FILE.gguf: see --help"));
   if (!a.has_prompt && !a.chat)
     raise(examples::UsageError("expected --prompt TEXT or --chat: see --help"));
+  if (a.has_system && !a.chat)
+    raise(examples::UsageError("--system: expected --chat with it: see --help"));
   check(a.generation);
   return a;
 }
@@ -117,7 +120,7 @@ Decoder<> load_visibly(const GgufFile& file) {
 
 bool print(std::string_view piece) {
   std::fwrite(piece.data(), 1, piece.size(), stdout);
-  std::fflush(stdout);
+  examples::check_output();
   return true;
 }
 
@@ -140,13 +143,7 @@ void chat(Session<>& session, const Tokenizer& tokenizer, const Arguments& a) {
     const bool first = session.tokens().empty();
     if (first && !a.system.empty()) messages.push_back({"system", a.system});
     messages.push_back({"user", line});
-    if (first) {
-      session.feed(chat.encode(messages));
-    } else {  // the model's turn is closed, then come the next question and an open answer
-      session.feed(chat.close_reply());
-      session.feed(chat.encode_message(messages.back()));
-      session.feed(chat.open_reply());
-    }
+    session.feed(first ? chat.encode(messages) : chat.encode_next(messages.back()));
     answer(session, a);
     if (a.has_prompt) return;
     if (terminal) std::fprintf(stderr, "> ");
@@ -191,6 +188,7 @@ int main(int argc, char** argv) {
     } else {
       run(arguments);
     }
+    examples::check_output();
   } catch (const std::exception& error) {
     std::fflush(stdout);
     std::fprintf(stderr, "generate: %s\n", error.what());

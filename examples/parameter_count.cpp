@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line.hpp"
 #include "imbrex/checkpoint/gguf_config.hpp"
 #include "imbrex/model/ledger.hpp"
 #include "imbrex/model/presets.hpp"
@@ -246,8 +247,10 @@ int run(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   try {
-    return run(count, arguments);
-  } catch (const Error& error) {
+    const int status = run(count, arguments);
+    examples::check_output();
+    return status;
+  } catch (const std::exception& error) {
     std::fprintf(stderr, "parameter_count: %s\n", error.what());
     return 1;
   }

@@ -28,6 +28,8 @@
 #include <new>
 #include <numeric>
 #include <optional>
+#include <queue>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>

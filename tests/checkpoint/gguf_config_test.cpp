@@ -22,9 +22,10 @@ std::string bytes_of(T x) {
 
 std::string text(const std::string& s) { return bytes_of(std::uint64_t{s.size()}) + s; }
 
-// The three types of value that configurations are made of, encoded after their type.
+// The types of value that configurations are made of, encoded after their type.
 std::string u32(std::uint32_t x) { return bytes_of(std::uint32_t{4}) + bytes_of(x); }
 std::string f32(float x) { return bytes_of(std::uint32_t{6}) + bytes_of(x); }
+std::string boolean(bool x) { return bytes_of(std::uint32_t{7}) + std::string(1, x ? 1 : 0); }
 std::string str(const std::string& s) { return bytes_of(std::uint32_t{8}) + text(s); }
 
 /// A GGUF file in the making: keys with encoded values, and empty F32 tensors, which say that they
@@ -191,7 +192,75 @@ TEST_CASE("config_from_gguf: scaling of RoPE") {
   CHECK(complaint("llama.rope.scaling.factor", f32(0)) ==
         "rope.scaling.factor = 0: expected a positive number");
   CHECK(complaint("llama.rope.scaling.attn_factor", f32(1.5f)) ==
-        "llama.rope.scaling.attn_factor = 1.500000: expected 1, or no such key");
+        "llama.rope.scaling.attn_factor = 1.5: expected 1, or no such key");
+}
+
+TEST_CASE("config_from_gguf: a key that is not known is an error, not left out") {
+  CHECK(complaint("llama.temperature_of_the_moon", f32(3)) ==
+        "llama.temperature_of_the_moon = 3: expected no such key: it is unknown");
+  CHECK(complaint("llama.swin_norm", boolean(false)) ==
+        "llama.swin_norm = false: expected no such key: it is unknown");
+  CHECK(complaint("llama.attention.head_count.", u32(4)) ==
+        "llama.attention.head_count. = 4: expected no such key: it is unknown");
+  CHECK(complaint("llama.\x1b[2J", str("\n")) ==
+        "llama.?[2J = \"?\": expected no such key: it is unknown");
+  // Those of others are nobody's business.
+  for (const char* key : {"general.temperature", "llama", "llama4.residual_scale", "split.no"}) {
+    CHECK_MESSAGE(complaint(key, f32(3)) == "", key);
+  }
+}
+
+TEST_CASE("config_from_gguf: a key may say what the library computes, and nothing else") {
+  struct Case {
+    const char* key;
+    std::string neutral, other, shown;
+  };
+  const std::string yes = boolean(true), no = boolean(false);
+  const Case cases[] = {
+      {"attention.causal", yes, no, "false"},
+      {"attention.causal", yes, u32(1), "1"},
+      {"use_parallel_residual", no, yes, "true"},
+      {"attention.clamp_kqv", f32(0), f32(8), "8"},
+      {"attention.max_alibi_bias", f32(0), f32(8), "8"},
+      {"attention.output_scale", f32(1), f32(0.5f), "0.5"},
+      {"attention.value_scale", f32(1), f32(0.5f), "0.5"},
+      {"attn_logit_softcapping", f32(0), f32(50), "50"},
+      {"final_logit_softcapping", f32(0), f32(30), "30"},
+      {"embedding_scale", f32(1), f32(12), "12"},
+      {"residual_scale", f32(1), f32(0.22f), "0.219999999"},
+      {"logit_scale", f32(1), f32(8), "8"},
+      {"logit_scale", u32(1), str("1"), "\"1\""},
+      {"expert_count", u32(0), u32(8), "8"},
+      {"expert_used_count", u32(0), u32(2), "2"},
+      {"pooling_type", u32(0), u32(1), "1"},
+      {"rope.scaling.attn_factor", f32(1), f32(0.5f), "0.5"},
+      {"rope.scaling.yarn_attn_factor", f32(1), f32(0.5f), "0.5"},
+      {"rope.scaling.yarn_ext_factor", f32(1), f32(0), "0"},
+      // llama.cpp's attention factor is m(1) / m(multiplier), m(x) = 0.1 x ln(factor) + 1: as it
+      // is without the key for 0, 1 for 1.
+      {"rope.scaling.yarn_log_multiplier", f32(0), f32(1), "1"},
+      {"tensor_data_layout", str("Meta AI original pth"), str("jploski"), "\"jploski\""},
+      {"tensor_data_layout", str("reference"), u32(0), "0"},
+  };
+  const Config config = read(llama());
+  for (const Case& c : cases) {
+    CAPTURE(c.key);
+    CHECK(with("llama." + std::string(c.key), c.neutral) == config);
+    CHECK(complaint("llama." + std::string(c.key), c.other)
+              .starts_with("llama." + std::string(c.key) + " = " + c.shown + ": expected "));
+  }
+  // And these say nothing of the computation.
+  CHECK(with("llama.rope.scaling.finetuned", yes) == config);
+  CHECK(with("llama.rope.scaling.finetuned", no) == config);
+  CHECK(with("llama.attention.layer_norm_epsilon", f32(1e-3f)) == config);
+  CHECK(with("llama.rope.scaling.original_context_length", u32(8192)) == config);
+}
+
+TEST_CASE("config_from_gguf: an embedding may have more rows than there are tokens, not fewer") {
+  CHECK(with("llama.vocab_size", u32(320)).dims.vocab == 320);
+  CHECK(complaint("llama.vocab_size", u32(321)) ==
+        "llama.vocab_size = 321: expected at most 320, the rows of token_embd.weight");
+  CHECK(complaint("llama.vocab_size", u32(0)) == "llama.vocab_size = 0: expected 1 or more");
 }
 
 TEST_CASE("config_from_gguf: what the library cannot compute is refused by name") {

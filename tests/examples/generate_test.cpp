@@ -55,6 +55,9 @@ TEST_CASE("generate: a command line that is wrong") {
   CHECK(complaint({"--two\nlines"}) == "unknown option --two?lines: see --help");
   CHECK(complaint({"prompt"}) == "unknown option prompt: see --help");
   CHECK(complaint({"--model"}) == "--model: expected a value behind it");
+  for (const char* system : {"Be kind.", ""}) {
+    CHECK(complaint_of({"--system", system}) == "--system: expected --chat with it: see --help");
+  }
   CHECK(complaint_of({"--seed"}) == "--seed: expected a value behind it");
   for (const char* number : {"", "ten", "10x", " 1", "1e99", "99999999999999999999"}) {
     CHECK(complaint_of({"--max-tokens", number}) ==
@@ -73,8 +76,10 @@ TEST_CASE("generate: values out of range") {
   CHECK(complaint_of({"--min-p", "2"}).find("min_p = 2") == 0);
   CHECK(complaint_of({"--repetition-penalty", "0"}).find("repetition_penalty = 0") == 0);
   CHECK(complaint_of({"--stop", ""}) == "stop = \"\": expected a text of one byte or more");
-  CHECK(complaint_of({"--threads", "-1"}) == "threads = -1: expected 0 or more");
+  CHECK(complaint_of({"--threads", "-1"}) == "threads = -1: expected 0 to 1024");
   CHECK(complaint_of({"--context", "-1"}) == "cache: expected a capacity of 0 or more, got -1");
+  CHECK(complaint_of({"--context", "257"}) ==
+        "capacity = 257: expected at most the model's context, 256, unless beyond_context is set");
 }
 
 TEST_CASE("generate: files that are no model") {
@@ -132,4 +137,16 @@ TEST_CASE("generate: text on the one side, statistics on the other") {
   CHECK(generate(quiet).out == run.out);
   quiet.push_back("--no-map");
   CHECK(generate(quiet).out == run.out);
+}
+
+TEST_CASE("generate: output that does not arrive is an error") {
+  if (!std::filesystem::exists("/dev/full")) return;  // writing to it says "no space left"
+  for (const std::string& words :
+       {std::string(" --help"), " --model " + quoted(tiny) + " --prompt 1"}) {
+    const std::string command =
+        quoted(IMBREX_GENERATE) + words + " > /dev/full 2> /dev/null < /dev/null";
+    const int status = std::system(command.c_str());
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 1);
+  }
 }

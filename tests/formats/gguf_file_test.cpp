@@ -177,6 +177,21 @@ TEST_CASE("an empty array is a vector of anything") {
   CHECK_THROWS_AS(file.get<int>("k"), FormatError);
 }
 
+// Memory for 2^60 elements cannot be had: to ask for it throws. Refusal comes first.
+TEST_CASE("elements of a wrong type are refused before there is memory for them") {
+  using enum GgufValueType;
+  const index_t many = index_t{1} << 60;
+  const std::vector<std::byte> payload(64);
+  CHECK(!GgufValue::array(uint8, many, payload).to<std::vector<std::string_view>>());
+  CHECK(!GgufValue::array(uint8, many, payload).to<std::vector<std::string>>());
+  CHECK(!GgufValue::array(uint8, many, payload).to<std::vector<float>>());
+  CHECK(!GgufValue::array(uint8, many, payload).to<std::vector<bool>>());
+  CHECK(!GgufValue::array(string, many, payload).to<std::vector<std::int32_t>>());
+  CHECK(!GgufValue::array(boolean, many, payload).to<std::vector<std::int32_t>>());
+  CHECK(!GgufValue::array(float32, many, payload).to<std::vector<std::int64_t>>());
+  CHECK(!GgufValue::array(array, many, payload).to<std::vector<std::string_view>>());
+}
+
 TEST_CASE("bytes stay where they are when the file object is copied, moved or gone") {
   Owner owner;
   const GgufTensor* moved_tensor = nullptr;

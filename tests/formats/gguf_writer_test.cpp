@@ -5,11 +5,17 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
+
+#include <sys/stat.h>
 
 #include "imbrex/formats/gguf_file.hpp"
 #include "tests/formats/handmade_gguf.hpp"
@@ -157,7 +163,6 @@ TEST_CASE("a write that fails leaves what was there, and nothing half written") 
   CHECK_THROWS_WITH_AS(writer.write(scratch / "absent/model.gguf"),
                        doctest::Contains("absent/model.gguf: cannot be created: No such file"),
                        FormatError);
-  // A directory cannot be replaced by a file: the last step fails.
   CHECK_THROWS_WITH_AS(writer.write(scratch.path()), doctest::Contains("cannot be replaced"),
                        FormatError);
   CHECK(scratch.count() == 0);
@@ -170,6 +175,62 @@ TEST_CASE("a write that fails leaves what was there, and nothing half written") 
   CHECK(scratch.count() == 1);
   std::ifstream file(path);
   CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "before");
+}
+
+TEST_CASE("what is no regular file is not replaced") {
+  const ScratchDirectory scratch;
+  const GgufWriter writer;
+  const std::string pipe = scratch / "pipe", link = scratch / "link", lost = scratch / "lost";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::filesystem::create_symlink("pipe", link);
+  std::filesystem::create_symlink("absent", lost);
+  for (const std::string& path : {pipe, link}) {
+    CHECK_THROWS_WITH_AS(writer.write(path),
+                         (path + ": cannot be replaced: is not a regular file").c_str(),
+                         FormatError);
+  }
+  CHECK_THROWS_WITH_AS(writer.write(lost), doctest::Contains("is a link that leads nowhere"),
+                       FormatError);
+  CHECK(std::filesystem::is_fifo(pipe));
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(std::filesystem::is_symlink(lost));
+  CHECK(scratch.count() == 3);
+}
+
+TEST_CASE("a link stays a link, and a file keeps its mode") {
+  const ScratchDirectory scratch;
+  const GgufWriter writer;
+  const std::string path = scratch.file("model.gguf", "before"), link = scratch / "link";
+  using std::filesystem::perms;
+  const perms mode = perms::owner_read | perms::owner_write | perms::group_read;  // not umask's
+  std::filesystem::permissions(path, mode);
+  std::filesystem::create_symlink("model.gguf", link);
+  writer.write(link);
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(std::filesystem::status(path).permissions() == mode);
+  CHECK(MappedFile(path).bytes().size() == writer.to_bytes().size());
+  CHECK(scratch.count() == 2);
+}
+
+// Tensors' names lie in the writer: in a copy they would be those of the original.
+static_assert(!std::is_copy_constructible_v<GgufWriter>);
+static_assert(!std::is_copy_assignable_v<GgufWriter>);
+
+TEST_CASE("a writer that was moved writes the same") {
+  const std::vector<std::byte> data = pattern(8, 1);
+  const index_t dims[] = {2};
+  std::optional<GgufWriter> first(std::in_place);
+  first->add("key", 7);
+  first->add_tensor("a", GgufType::f32, dims, data);
+  const std::vector<std::byte> bytes = first->to_bytes();
+  GgufWriter second(std::move(*first));
+  first.reset();
+  CHECK(second.to_bytes() == bytes);
+  GgufWriter third;
+  third.add_tensor("b", GgufType::f32, dims, data);
+  third = std::move(second);
+  CHECK(third.to_bytes() == bytes);
+  CHECK_THROWS_AS(third.add_tensor("a", GgufType::f32, dims, data), ConfigError);
 }
 
 TEST_CASE("what a file cannot say is an error, and leaves the writer as it was") {
@@ -192,7 +253,9 @@ TEST_CASE("what a file cannot say is an error, and leaves the writer as it was")
   CHECK_THROWS_WITH_AS(tensor("t", {32}, 34), "tensor = \"t\": expected a name that is not taken",
                        ConfigError);
   CHECK_THROWS_AS(tensor("", {32}, 34), ConfigError);
-  CHECK_THROWS_AS(tensor(std::string(65, 'n'), {32}, 34), ConfigError);
+  CHECK_THROWS_AS(tensor(std::string(64, 'n'), {32}, 34), ConfigError);  // ggml has no room for 64
+  CHECK_THROWS_WITH_AS(tensor("u\x1b[2J", {32, 2}, 34),
+                       "u?[2J[32, 2] of Q8_0 takes 68 bytes, and was given 34", ShapeError);
   CHECK_THROWS_WITH_AS(tensor("u", {32, 2}, 34),
                        "u[32, 2] of Q8_0 takes 68 bytes, and was given 34", ShapeError);
   CHECK_THROWS_WITH_AS(tensor("u", {33}, 34),
@@ -201,6 +264,11 @@ TEST_CASE("what a file cannot say is an error, and leaves the writer as it was")
   CHECK_THROWS_AS(tensor("u", {-32}, 34), ShapeError);
   CHECK_THROWS_AS(tensor("u", {32, 1, 1, 1, 1}, 34), ShapeError);
   CHECK(writer.to_bytes() == before);
+  const std::vector<std::byte> block = pattern(34, 0);  // stays until it is written
+  const index_t block_size[] = {32};
+  writer.add_tensor(std::string(63, 'n'), GgufType::q8_0, block_size, block);
+  const std::vector<std::byte> longest = writer.to_bytes();
+  CHECK(GgufFile::parse(longest, "longest").find_tensor(std::string(63, 'n')) != nullptr);
 
   for (const index_t alignment :
        {index_t{0}, index_t{-8}, index_t{4}, index_t{24}, index_t{1} << 32}) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <string>
@@ -57,6 +58,15 @@ TEST_CASE("moving keeps the bytes where they are") {
     CHECK(c.path() == one);
     CHECK(text_of(c) == "1");
   }
+}
+
+TEST_CASE("a file larger than the memory that there is cannot be read, and says so") {
+  const ScratchDirectory scratch;
+  // All of it is a hole. 4 TiB, or as much as the file system lets a file have.
+  const std::string path = scratch.file("huge", "x");
+  if (::truncate(path.c_str(), off_t{1} << 42) != 0) return;
+  CHECK_THROWS_WITH_AS(MappedFile(path, FileAccess::read),
+                       (path + ": no memory for its 4398046511104 bytes").c_str(), CapacityError);
 }
 
 TEST_CASE("what cannot be opened is an error that names the file") {

@@ -43,9 +43,7 @@ namespace {
   session.feed(chat.encode(messages));
   session.generate({.sampling = {.temperature = 0}});
 
-  session.feed(chat.close_reply());
-  session.feed(chat.encode_message({"user", "And of Italy?"}));
-  session.feed(chat.open_reply());
+  session.feed(chat.encode_next({"user", "And of Italy?"}));
   session.generate({.sampling = {.temperature = 0}});
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "imbrex/text/chat.hpp"
 #include "tests/generation/tiny_session.hpp"
 
 using namespace imbrex;
@@ -378,6 +379,41 @@ TEST_CASE("session: what does not fit together is an error") {
   CHECK_THROWS_AS(Session<>(decoder, tokenizer, {.capacity = -1}), const ShapeError&);
   CHECK_THROWS_AS(Session<>(decoder, tokenizer, {.chunk = 0}), const ShapeError&);
   CHECK(Session<>(decoder, tokenizer).capacity() == 64);  // the model's context
+}
+
+TEST_CASE("session: room beyond the model's context is asked for by name") {
+  const Tokenizer tokenizer{Vocabulary(byte_vocabulary())};
+  const Decoder<> decoder = Script().say("ab").decoder();
+  CHECK(Session<>(decoder, tokenizer, {.capacity = 64}).capacity() == 64);
+  CHECK(complaint<ConfigError>([&] { Session<>(decoder, tokenizer, {.capacity = 65}); }) ==
+        "capacity = 65: expected at most the model's context, 64, unless beyond_context is set");
+  CHECK(Session<>(decoder, tokenizer, {.capacity = 65, .beyond_context = true}).capacity() == 65);
+}
+
+// What ends with the statement would be looked at afterwards.
+static_assert(std::is_constructible_v<Session<>, const Decoder<>&, const Tokenizer&>);
+static_assert(!std::is_constructible_v<Session<>, Decoder<>, const Tokenizer&>);
+static_assert(!std::is_constructible_v<Session<>, const Decoder<>&, Tokenizer>);
+static_assert(!std::is_constructible_v<Session<>, Decoder<>, Tokenizer, SessionOptions>);
+
+TEST_CASE("session: a dialogue's next turn is taken whole, or not at all") {
+  VocabularyParts parts = byte_vocabulary();
+  for (const char* name : {"<|im_start|>", "<|im_end|>"}) {
+    parts.tokens.emplace_back(name);
+    parts.types.push_back(TokenType::control);
+  }
+  parts.chat_template = "<|im_start|>";
+  const Tokenizer tokenizer{Vocabulary(parts)};
+  const Decoder<> decoder = random_decoder();
+  const ChatMl chat(tokenizer);
+  Session<> session(decoder, tokenizer, {.capacity = 48});
+  const Message first[] = {{"user", "a"}};
+  session.feed(chat.encode(first));
+  const Tokens before = tokens_of(session);
+  const std::vector<float> logits = logits_of(session);
+  CHECK_THROWS_AS(session.feed(chat.encode_next({"user", "12345678"})), const CapacityError&);
+  CHECK(tokens_of(session) == before);
+  CHECK(logits_of(session) == logits);
 }
 
 TEST_CASE("session: truncated, it is as if the last tokens had never been") {

@@ -167,6 +167,10 @@ TEST_CASE("check: numbers that are none, or out of range") {
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(complaint([&](Config& c) { c.norm_eps = 0; }) ==
         "norm_eps = 0: expected a positive number");
+  CHECK(complaint([&](Config& c) { c.norm_eps = 1e-45; }) ==
+        "norm_eps = 1e-45: expected a positive number within a float's range");
+  CHECK(complaint([&](Config& c) { c.attention_scale = 1e300; }) ==
+        "attention_scale = 1e+300: expected a positive number within a float's range");
   CHECK(complaint([&](Config& c) { c.norm_eps = nan; }) ==
         "norm_eps = nan: expected a positive number");
   CHECK(complaint([&](Config& c) { c.rope.theta = infinity; }) ==

@@ -328,16 +328,56 @@ TEST_CASE("refused: the right error, and everything as it was") {
         "forward: the cache must have been made for a decoder of the same sizes: "
         "cache[Layers=2, KvHeads=1, HeadDim=32], decoder[Layers=2, KvHeads=2, HeadDim=16]");
   CHECK(foreign.length() == 0);
-  CHECK(
-      attempt([&](Workspace&, KvCache& c) {
-        Workspace elsewhere(other, 4);
-        decoder.last_logits(elsewhere, c, next);
-      }).starts_with("forward: the workspace must have been made for a decoder of the same sizes"));
+  CHECK(attempt([&](Workspace&, KvCache& c) {
+          Workspace elsewhere(other, 4);
+          decoder.last_logits(elsewhere, c, next);
+        }) ==
+        "forward: the workspace must have been made for a decoder of the same sizes: "
+        "workspace[layers=2, vocab=320, model=96, heads=4, kv_heads=1, head_dim=32, hidden=160], "
+        "decoder[layers=2, vocab=320, model=64, heads=4, kv_heads=2, head_dim=16, hidden=96]");
   // The cache of another decoder that is the same size is nothing that can be told.
   CHECK(attempt([&](Workspace& w, KvCache&) {
           KvCache same(tiny("f32").config(), 8);
           decoder.last_logits(w, same, next);
         }) == "nothing");
+}
+
+TEST_CASE("refused: a cache and a workspace that were moved from, until they are given new ones") {
+  const Decoder<> decoder = tiny("f32");
+  const Tokens tokens = {1, 2, 3};
+  Workspace workspace(decoder, 4, 2);
+  KvCache cache(decoder.config(), 8);
+  decoder.last_logits(workspace, cache, tokens);
+  // By the constructor and by assignment; from where there was something, and to where there was.
+  KvCache moved(std::move(cache)), target(decoder.config(), 5);
+  target = std::move(moved);
+  CHECK(target.length() == 3);
+  for (KvCache* left : {&cache, &moved}) {
+    CHECK(left->capacity() == 0);
+    CHECK(left->room() == 0);
+    CHECK(left->length() == 0);
+    CHECK(left->bytes() == 0);
+    CHECK_THROWS_AS(left->keys(0, 0), ShapeError);
+    CHECK_THROWS_AS(left->append(1), CapacityError);
+    CHECK(complaint<ShapeError>([&] { decoder.last_logits(workspace, *left, tokens); }) ==
+          "forward: the cache must have been made for a decoder of the same sizes: "
+          "cache[Layers=0, KvHeads=0, HeadDim=0], decoder[Layers=2, KvHeads=2, HeadDim=16]");
+  }
+  Workspace other(std::move(workspace)), last(decoder, 1);
+  last = std::move(other);
+  CHECK(last.rows() == 4);
+  for (Workspace* left : {&workspace, &other}) {
+    CHECK(left->rows() == 0);
+    CHECK(left->bytes() == 0);
+    CHECK(complaint<ShapeError>([&] { decoder.last_logits(*left, target, tokens); })
+              .starts_with("forward: the workspace must have been made for a decoder of the same "
+                           "sizes: workspace[layers=0, vocab=0, "));
+  }
+  const std::vector<float> after = numbers(decoder.all_logits(last, target, tokens));
+  workspace = Workspace(decoder, 4, 2);
+  cache = KvCache(decoder.config(), 8);
+  decoder.last_logits(workspace, cache, tokens);
+  CHECK(different_bits(numbers(decoder.all_logits(workspace, cache, tokens)), after) == "");
 }
 
 TEST_CASE("refused: a type for each kind of error") {

@@ -275,8 +275,6 @@ TEST_CASE("decoder: weights that are not the configuration's") {
         "output_norm: expected 96 numbers, got 95");
   CHECK(with([](DecoderWeights& w) { w.blocks[0].ffn_norm.clear(); }) ==
         "blk.0.ffn_norm: expected 96 numbers, got 0");
-  CHECK(with([](DecoderWeights& w) { w.rope_factors = {1, 2, 3}; }) ==
-        "rope_freqs: one factor for each frequency: [frequencies=16, factors=3]");
   // Six heads of 32 are not three of 64, although there are as many rows.
   Config other = config;
   other.dims.heads = 3;
@@ -286,6 +284,80 @@ TEST_CASE("decoder: weights that are not the configuration's") {
   CHECK(complaint<ShapeError>([&] { Decoder<>(other, weights); }) ==
         "blk.0.attn_q: the weight has other sizes: expected[Heads=3, HeadDim=64, Model=96], "
         "got[Heads=6, HeadDim=32, Model=96]");
+}
+
+TEST_CASE("decoder: every part that the configuration has must be there, and no other") {
+  // Each part of a model with all of them, and how to take it away.
+  struct Part {
+    const char* path;
+    void (*drop)(DecoderWeights&);
+    void (*give_up)(Config&);
+    const char* numbers;  // how many there are
+  };
+  const Part parts[] = {
+      {"blk.1.attn_q.bias", [](auto& w) { w.blocks[1].q_bias.clear(); },
+       [](Config& c) { c.qkv_bias = false; }, "192"},
+      {"blk.1.attn_k.bias", [](auto& w) { w.blocks[1].k_bias.clear(); },
+       [](Config& c) { c.qkv_bias = false; }, "64"},
+      {"blk.1.attn_v.bias", [](auto& w) { w.blocks[1].v_bias.clear(); },
+       [](Config& c) { c.qkv_bias = false; }, "64"},
+      {"blk.1.attn_output.bias", [](auto& w) { w.blocks[1].out_bias.clear(); },
+       [](Config& c) { c.output_bias = false; }, "96"},
+      {"blk.1.ffn_gate.bias", [](auto& w) { w.blocks[1].gate_bias.clear(); },
+       [](Config& c) { c.ffn_bias = false; }, "64"},
+      {"blk.1.ffn_up.bias", [](auto& w) { w.blocks[1].up_bias.clear(); },
+       [](Config& c) { c.ffn_bias = false; }, "64"},
+      {"blk.1.ffn_down.bias", [](auto& w) { w.blocks[1].down_bias.clear(); },
+       [](Config& c) { c.ffn_bias = false; }, "96"},
+      {"blk.1.post_attention_norm", [](auto& w) { w.blocks[1].attention_post_norm.clear(); },
+       [](Config& c) { c.norm_placement = NormPlacement::pre; }, "96"},
+      {"blk.1.attn_k_norm", [](auto& w) { w.blocks[1].k_norm.clear(); },
+       [](Config& c) { c.qk_norm = QkNorm::none; }, "32"},
+  };
+  Config config = odd_config();
+  config.qkv_bias = config.output_bias = config.ffn_bias = true;
+  config.norm_placement = NormPlacement::both;
+  config.qk_norm = QkNorm::per_head;
+  const DecoderWeights all = RandomWeights(config, {Dtype::f32}, 3).make();
+  CHECK(complaint([&] { Decoder<>(config, all); }) == "nothing");
+  for (const Part& part : parts) {
+    CAPTURE(part.path);
+    DecoderWeights without = all;
+    part.drop(without);
+    CHECK(complaint<ShapeError>([&] { Decoder<>(config, without); }) ==
+          std::string(part.path) + ": expected " + part.numbers + " numbers, got 0");
+    // The other way round: in block 1 the part, in a configuration (and other blocks) without it.
+    Config lesser = config;
+    part.give_up(lesser);
+    DecoderWeights with = RandomWeights(lesser, {Dtype::f32}, 3).make();
+    CHECK(complaint([&] { Decoder<>(lesser, with); }) == "nothing");
+    with.blocks[1] = all.blocks[1];
+    const std::string said = complaint<ConfigError>([&] { Decoder<>(lesser, with); });
+    CHECK(said.starts_with("blk.1."));
+    CHECK(said.ends_with(" numbers: expected none: the configuration has no such part"));
+  }
+
+  config = odd_config();
+  DecoderWeights weights = RandomWeights(config, {Dtype::f32}, 3).make();
+  weights.blocks[2].up_bias.assign(64, 0);
+  CHECK(complaint<ConfigError>([&] { Decoder<>(config, weights); }) ==
+        "blk.2.ffn_up.bias = 64 numbers: expected none: the configuration has no such part");
+  weights.blocks[2].up_bias.clear();
+  weights.rope_factors.assign(16, 2);
+  CHECK(complaint<ConfigError>([&] { Decoder<>(config, weights); }) ==
+        "rope_freqs = 16 numbers: expected none: the configuration has no such part");
+  config.rope.stored_factors = true;
+  CHECK(complaint([&] { Decoder<>(config, weights); }) == "nothing");
+  weights.rope_factors = {1, 2, 3};
+  CHECK(complaint<ShapeError>([&] { Decoder<>(config, weights); }) ==
+        "rope_freqs: one factor for each frequency: [frequencies=16, factors=3]");
+  weights.rope_factors.clear();
+  CHECK(complaint<ShapeError>([&] { Decoder<>(config, weights); }) ==
+        "rope_freqs: one factor for each frequency: [frequencies=16, factors=0]");
+  config.rope.stored_factors = false;
+  config.tie_embeddings = true;
+  CHECK(complaint<ConfigError>([&] { Decoder<>(config, weights); }) ==
+        "output = [Vocab=50, Model=96]: expected none: embeddings are tied");
 }
 
 TEST_CASE("decoder: configurations that it is not made for") {
@@ -399,4 +471,24 @@ TEST_CASE("observer: one that throws leaves the cache as it was") {
   const Tokens next = {9, 8};
   const std::vector<float> after = numbers(decoder.all_logits(workspace, cache, next));
   CHECK(different_bits(after, numbers(decoder.all_logits(workspace, twin, next))) == "");
+}
+
+TEST_CASE("observer: one that meddles with the pass it watches is an error, and half of nothing") {
+  const Decoder<> decoder = tiny("f32");
+  const Tokens tokens = {1, 2, 3};
+  Workspace workspace(decoder);
+  KvCache first(decoder.config(), 4), second(decoder.config(), 4), other(decoder.config(), 4);
+  const auto again = [&](const Step&) { decoder.last_logits(workspace, other, tokens); };
+  CHECK_THROWS_AS(decoder.last_logits(workspace, first, tokens, again), ShapeError);
+  CHECK(first.length() == 0);
+  CHECK(other.length() == 0);
+  const auto append = [&](const Step&) {
+    if (second.length() == 0) second.append(3);  // leaves no room for the pass's own three
+  };
+  const SequenceInput inputs[] = {{tokens, &first}, {tokens, &second}};
+  CHECK_THROWS_AS(decoder.last_logits(workspace, inputs, append), CapacityError);
+  CHECK(first.length() == 0);
+  second.clear();
+  decoder.last_logits(workspace, inputs);  // and the workspace is free again
+  CHECK(second.length() == 3);
 }

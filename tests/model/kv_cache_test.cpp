@@ -77,6 +77,38 @@ TEST_CASE("cache: every layer, head and position has memory of its own, and it b
   CHECK(next == static_cast<float>(cache.bytes() / 4 + 1));
 }
 
+TEST_CASE("cache: views of layers and positions that there are not are errors") {
+  KvCache cache(config(), 4);
+  const KvCache& seen = cache;
+  constexpr index_t most = (std::numeric_limits<index_t>::max)();
+  for (const index_t layer : {index_t{-1}, index_t{3}, most}) {
+    const std::string said = "cache: expected a layer below 3, got " + std::to_string(layer);
+    CHECK(complaint<ShapeError>([&] { cache.keys(layer, 1); }) == said);
+    CHECK(complaint<ShapeError>([&] { cache.values(layer, 1); }) == said);
+    CHECK(complaint<ShapeError>([&] { seen.keys(layer, 1); }) == said);
+    CHECK(complaint<ShapeError>([&] { seen.values(layer, 1); }) == said);
+  }
+  for (const index_t count : {index_t{-1}, index_t{5}, most}) {
+    const std::string said = "cache: expected 0 to 4 positions, got " + std::to_string(count);
+    CHECK(complaint<CapacityError>([&] { cache.keys(2, count); }) == said);
+    CHECK(complaint<CapacityError>([&] { cache.values(2, count); }) == said);
+    CHECK(complaint<CapacityError>([&] { seen.keys(2, count); }) == said);
+    CHECK(complaint<CapacityError>([&] { seen.values(2, count); }) == said);
+  }
+  CHECK(cache.keys(2, 0).count() == 0);
+}
+
+TEST_CASE("cache: a const one can be looked at, and not changed") {
+  KvCache cache(config(), 4);
+  const KvCache& seen = cache;
+  cache.keys(1, 3)(1, 2, 4) = 5;
+  cache.values(1, 3)(0, 0, 0) = 6;
+  CHECK(seen.keys(1, 3)(1, 2, 4) == 5);
+  CHECK(seen.values(1, 3)(0, 0, 0) == 6);
+  static_assert(
+      std::is_same_v<decltype(seen.keys(0, 1)), View<const float, KvHeads<>, Keys<>, HeadDim<>>>);
+}
+
 TEST_CASE("cache: append, truncate, clear") {
   KvCache cache(config(), 6);
   cache.append(4);

@@ -23,7 +23,8 @@ TEST_CASE("workspace: what it is for, and its bytes") {
   // Residual and last rows, a norm's and a sublayer's result; queries, keys, values, the attended;
   // gate and up. All are multiples of 16 floats here.
   const index_t floats = 32 * (4 * 96 + 128 + 32 + 32 + 128 + 2 * 160);
-  CHECK(workspace.bytes() == 4 * floats + 4 * 2 * 320 + 32 * (4 + 8));
+  constexpr index_t segment = sizeof(Segment);  // of the sequences in a chunk, as many as logits
+  CHECK(workspace.bytes() == 4 * floats + 4 * 2 * 320 + 32 * (4 + 8) + 2 * segment);
   // Rows of activations cost the same each; the default is 256.
   CHECK(Workspace(decoder).rows() == 256);
   CHECK(Workspace(decoder, 64, 2).bytes() - workspace.bytes() == 4 * floats + 32 * 12);
@@ -48,6 +49,21 @@ TEST_CASE("workspace: room for logits grows when it is asked for, and stays") {
   CHECK_THROWS_AS(workspace.reserve_logits(most / 320 / 8), CapacityError);
   CHECK(workspace.logits() == logits);
   CHECK(workspace.bytes() == before + 4 * 4 * 320);
+}
+
+TEST_CASE("workspace: room for sequences, at most one a row") {
+  const Decoder<> decoder = tiny("f32");
+  Workspace workspace(decoder, 8);
+  const index_t before = workspace.bytes();
+  constexpr index_t segment = sizeof(Segment);
+  workspace.reserve_sequences(1);
+  CHECK(workspace.bytes() == before);
+  workspace.reserve_sequences(3);
+  CHECK(workspace.bytes() == before + 2 * segment);
+  workspace.reserve_sequences((std::numeric_limits<index_t>::max)());
+  CHECK(workspace.bytes() == before + 7 * segment);
+  workspace.reserve_sequences(2);
+  CHECK(workspace.bytes() == before + 7 * segment);
 }
 
 TEST_CASE("workspace: rows that cannot be") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "imbrex/base/random.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/text/tiny_vocabulary.hpp"
 
 using namespace imbrex;
@@ -106,12 +107,38 @@ TEST_CASE("added tokens: equals the definition on random tokens and texts") {
   };
   for (int round = 0; round < 2000; ++round) {
     std::vector<std::string> tokens;
-    for (std::uint32_t n = random() % 5; n > 0; --n) {
-      std::string token = word(4);
+    for (std::uint32_t n = random() % 12; n > 0; --n) {
+      std::string token = word(6);
       if (std::find(tokens.begin(), tokens.end(), token) == tokens.end()) tokens.push_back(token);
     }
-    const std::string text = word(16);
+    const std::string text = word(40);
     CAPTURE(text);
     REQUIRE(cut(with(tokens), text) == by_definition(tokens, text));
   }
+}
+
+TEST_CASE("added tokens: of equal texts the lowest id that is asked for") {
+  TinyVocabulary tiny;
+  tiny.add("<x>", TokenType::control);
+  tiny.add("<x>", TokenType::user_defined);
+  const Vocabulary v(tiny.parts);
+  const text::AddedTokens added(v);
+  CHECK(added.partition("<x>", true).at(0).id == v.find("<x>", TokenType::control));
+  CHECK(added.partition("<x>", false).at(0).id == v.find("<x>", TokenType::user_defined));
+}
+
+// 2000 tokens stand at nearly every one of 30000 places. 24 bytes for each pair were 1.4 GB; what
+// waits is one candidate a place.
+TEST_CASE("added tokens: memory goes with the text, not with the tokens that overlap in it") {
+  std::vector<std::string> tokens;
+  for (std::size_t n = 1; n <= 2000; ++n) tokens.emplace_back(n, 'a');
+  const Vocabulary v = with(tokens);
+  const text::AddedTokens added(v);
+  const std::string line(30001, 'a');
+  tests::start_counting();
+  const std::vector<text::Fragment> fragments = added.partition(line, false);
+  if (tests::counts_allocations) CHECK(tests::allocations.peak < 4'000'000);
+  REQUIRE(fragments.size() == 16);  // 15 of 2000 bytes, and one
+  CHECK(fragments[14].bytes == 2000);
+  CHECK(fragments[15].bytes == 1);
 }

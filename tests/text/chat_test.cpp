@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tests/text/tiny_vocabulary.hpp"
@@ -41,6 +43,11 @@ Tokenizer make(const char* chat_template) { return Tokenizer(Vocabulary(parts(ch
 
 }  // namespace
 
+// A tokenizer that ends with the statement would be looked at afterwards.
+static_assert(std::is_constructible_v<ChatMl, const Tokenizer&>);
+static_assert(!std::is_constructible_v<ChatMl, Tokenizer>);
+static_assert(!std::is_constructible_v<ChatMl, const Tokenizer>);
+
 TEST_CASE("ChatML: the tokens are those of the rendered template") {
   const Tokenizer tokenizer = make(plain_template);
   const ChatMl chat(tokenizer);
@@ -76,6 +83,17 @@ TEST_CASE("ChatML: what templates spell as a system message") {
   CHECK(text::default_system_message("'<|im_start|>system\nnever ends\\") == "");
 }
 
+// 14000 openings, each read to the end of 280 kB, would be 2 * 10^9 steps; a linear reader takes
+// milliseconds.
+TEST_CASE("ChatML: a template of openings that never end is read once") {
+  std::string openings;
+  for (int i = 0; i < 14000; ++i) openings += "<|im_start|>system\n";
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(text::default_system_message(openings) == "");
+  CHECK(text::default_system_message(openings + "'<|im_start|>system\\nA<|im_end|>") == "A");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
+}
+
 TEST_CASE("ChatML: special tokens in a content or a role are text") {
   const Tokenizer tokenizer = make(plain_template);
   const ChatMl chat(tokenizer);
@@ -90,12 +108,16 @@ TEST_CASE("ChatML: a dialogue can be fed message by message") {
   const ChatMl chat(tokenizer);
   const Message first[] = {{"user", "a"}};
   Ids ids = chat.encode(first);
+  Ids at_once = ids;
   for (const token_t id : {static_cast<token_t>('b')}) ids.push_back(id);  // the model's answer
   for (const token_t id : chat.close_reply()) ids.push_back(id);
   for (const token_t id : chat.encode_message({"user", "c"})) ids.push_back(id);
   for (const token_t id : chat.open_reply()) ids.push_back(id);
   const Message all[] = {{"user", "a"}, {"assistant", "b"}, {"user", "c"}};
   CHECK(ids == chat.encode(all));
+  at_once.push_back('b');
+  for (const token_t id : chat.encode_next({"user", "c"})) at_once.push_back(id);
+  CHECK(at_once == ids);
 }
 
 TEST_CASE("ChatML: the token that begins a text comes first where it is asked for") {
@@ -128,5 +150,7 @@ TEST_CASE("ChatML: a vocabulary without its tokens, a role that is no role") {
   const Tokenizer tokenizer = make(plain_template);
   const ChatMl chat(tokenizer);
   CHECK_THROWS_AS(chat.encode_message({"", "x"}), ConfigError);
-  CHECK_THROWS_AS(chat.encode_message({"user\nx", "x"}), ConfigError);
+  CHECK_THROWS_WITH_AS(chat.encode_message({"user\n\x1b[2J", "x"}),
+                       "role = \"user??[2J\": expected one line of text", ConfigError);
+  CHECK_THROWS_AS(chat.encode_next({"", "x"}), ConfigError);
 }

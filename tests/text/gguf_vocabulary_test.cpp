@@ -109,6 +109,23 @@ TEST_CASE("GGUF vocabulary: unknown kinds are named with what is known") {
                        ConfigError);
 }
 
+TEST_CASE("GGUF vocabulary: what a file calls its kind cannot upset a terminal") {
+  Keys keys;
+  keys.model = "\x1b[31m\nred";
+  CHECK_THROWS_WITH_AS(keys.read(),
+                       "tokenizer.ggml.model = ?[31m?red: expected a known tokenizer: gpt2",
+                       ConfigError);
+  keys = {};
+  keys.pre = "x\r\x1b]0;title\x07\u009b2J" + std::string(100, 'y');
+  CHECK_THROWS_WITH_AS(keys.read(),
+                       ("tokenizer.ggml.pre = x??]0;title?"
+                        "?2J" +
+                        std::string(48, 'y') +
+                        "...: expected a known split pattern: gpt-2, llama-bpe, qwen2, smollm")
+                           .c_str(),
+                       ConfigError);
+}
+
 TEST_CASE("GGUF vocabulary: files that are not sound") {
   Keys keys;
   SUBCASE("no model") { keys.model.reset(); }
@@ -145,4 +162,14 @@ TEST_CASE("GGUF vocabulary: a key of a wrong type") {
   writer.add("tokenizer.ggml.model", std::uint32_t{2});
   const std::vector<std::byte> bytes = writer.to_bytes();
   CHECK_THROWS_AS(read_vocabulary(GgufFile::parse(bytes, "m.gguf")), FormatError);
+}
+
+TEST_CASE("GGUF vocabulary: without tokens that is what is said, not that an id is outside them") {
+  Keys keys;
+  keys.tokens->clear();
+  SUBCASE("nor types") { keys.types->clear(); }
+  SUBCASE("with types") {}
+  CHECK_THROWS_WITH_AS(keys.read(),
+                       doctest::Contains("no tokens (tokenizer.ggml.tokens): expected at least 1"),
+                       FormatError);
 }

@@ -5,9 +5,8 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "imbrex/formats/byte_reader.hpp"
+#include "imbrex/checkpoint/gguf_keys.hpp"
 #include "imbrex/formats/gguf_file.hpp"
 #include "imbrex/model/config_check.hpp"
 
@@ -31,47 +30,6 @@ inline const Architecture& architecture_of(const GgufFile& file) {
   raise(ConfigError("general.architecture", printable(name), known));
 }
 
-/// Reads the keys of one architecture ("llama." and so on).
-class Keys {
- public:
-  Keys(const GgufFile& file, std::string_view architecture)
-      : file_(file), prefix_(std::string(architecture) + ".") {}
-
-  std::string name(const char* key) const { return prefix_ + key; }
-  bool has(const char* key) const { return file_.find(name(key)) != nullptr; }
-
-  /// A size: 1 or more.
-  index_t size(const char* key) const {
-    const index_t n = file_.get<index_t>(name(key));
-    if (n < 1) refuse(key, std::to_string(n), "1 or more");
-    return n;
-  }
-  index_t size_or(const char* key, index_t otherwise) const {
-    return has(key) ? size(key) : otherwise;
-  }
-
-  double number(const char* key) const { return double{file_.get<float>(name(key))}; }
-  double number_or(const char* key, double otherwise) const {
-    return has(key) ? number(key) : otherwise;
-  }
-
-  [[noreturn]] void refuse(const char* key, std::string value, const std::string& expected) const {
-    raise(ConfigError(name(key), std::move(value), expected));
-  }
-
- private:
-  const GgufFile& file_;
-  std::string prefix_;
-};
-
-/// Refuses what would make another computation of it, were it overlooked.
-inline void refuse_unsupported(const GgufFile& file, const Keys& keys) {
-  const std::string experts = keys.name("expert_count");
-  if (const index_t n = file.get_or<index_t>(experts, 0); n != 0) {
-    keys.refuse("expert_count", std::to_string(n), "0: a mixture of experts is not supported");
-  }
-}
-
 inline index_t rows_of_embedding(const GgufFile& file) {
   const GgufTensor& embedding = file.tensor("token_embd.weight");
   if (embedding.rank != 2) {
@@ -84,10 +42,14 @@ inline index_t rows_of_embedding(const GgufFile& file) {
   return embedding.dims[1];
 }
 
-inline Dims dims_of(const GgufFile& file, const Keys& keys) {
+inline Dims dims_of(const GgufFile& file, const GgufKeys& keys) {
   Dims d;
   d.layers = keys.size("block_count");
   d.vocab = rows_of_embedding(file);
+  if (const index_t n = keys.size_or("vocab_size", d.vocab); n > d.vocab) {
+    keys.refuse("vocab_size", std::to_string(n),
+                "at most " + std::to_string(d.vocab) + ", the rows of token_embd.weight");
+  }
   d.model = keys.size("embedding_length");
   d.heads = keys.size("attention.head_count");
   d.kv_heads = keys.size_or("attention.head_count_kv", d.heads);
@@ -108,13 +70,7 @@ inline Dims dims_of(const GgufFile& file, const Keys& keys) {
   return d;
 }
 
-inline RopeScaling rope_scaling_of(const GgufFile& file, const Keys& keys) {
-  // Variants of the attention factor: refused rather than left out.
-  for (const char* key : {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor",
-                          "rope.scaling.yarn_ext_factor", "rope.scaling.yarn_log_multiplier"}) {
-    if (keys.number_or(key, 1) != 1)
-      keys.refuse(key, std::to_string(keys.number(key)), "1, or no such key");
-  }
+inline RopeScaling rope_scaling_of(const GgufFile& file, const GgufKeys& keys) {
   // Files from before there was a type scale linearly, by either of these keys.
   const bool old_key = keys.has("rope.scale_linear") && !keys.has("rope.scaling.factor");
   const char* factor = old_key ? "rope.scale_linear" : "rope.scaling.factor";
@@ -138,7 +94,7 @@ inline RopeScaling rope_scaling_of(const GgufFile& file, const Keys& keys) {
   return scaling;
 }
 
-inline RopeConfig rope_of(const GgufFile& file, const Keys& keys, RopePairs pairs,
+inline RopeConfig rope_of(const GgufFile& file, const GgufKeys& keys, RopePairs pairs,
                           index_t head_dim) {
   RopeConfig rope;
   rope.theta = keys.number_or("rope.freq_base", 10000);  // the format's own default
@@ -155,14 +111,16 @@ inline RopeConfig rope_of(const GgufFile& file, const Keys& keys, RopePairs pair
 namespace imbrex::inline IMBREX_ABI {
 
 /// The configuration of the model in `file`. The vocabulary is as many rows as token_embd.weight
-/// has (which may be more than the tokenizer has tokens); embeddings are tied where there is no
-/// output.weight; there are the biases that the first block has. Architecture: llama. Throws
-/// FormatError for a key that is missing or of another type, and ConfigError, with key and value,
-/// for an architecture, a RoPE scaling or a value that the library does not know how to compute.
+/// has (which may be more than vocab_size and the tokenizer's tokens, not less); embeddings are
+/// tied where there is no output.weight; there are the biases that the first block has.
+/// Architecture: llama. Throws FormatError for a key that is missing or of another type, and
+/// ConfigError, with key and value, for an architecture, a RoPE scaling or a value that the library
+/// does not know how to compute, and for a key of the architecture that it does not know
+/// (gguf_keys.hpp has those that it does).
 inline Config config_from_gguf(const GgufFile& file) {
   const gguf_config::Architecture& architecture = gguf_config::architecture_of(file);
-  const gguf_config::Keys keys(file, architecture.name);
-  gguf_config::refuse_unsupported(file, keys);
+  const GgufKeys keys(file, architecture.name);
+  keys.check_known();
   const auto has_tensor = [&](const char* name) { return file.find_tensor(name) != nullptr; };
   Config config;
   config.dims = gguf_config::dims_of(file, keys);

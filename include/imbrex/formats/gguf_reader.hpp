@@ -36,7 +36,8 @@ inline constexpr std::uint32_t gguf_magic = 0x46554747;  // "GGUF"
 inline constexpr std::uint32_t gguf_version = 3;
 inline constexpr index_t gguf_default_alignment = 32;
 inline constexpr index_t gguf_max_key_bytes = 65535;
-inline constexpr index_t gguf_max_name_bytes = 64;
+inline constexpr index_t gguf_max_name_bytes = 64;          ///< the specification's
+inline constexpr index_t gguf_max_written_name_bytes = 63;  ///< ggml has room for no more
 
 /// One key of the metadata; both parts point into the file's bytes.
 struct GgufEntry {

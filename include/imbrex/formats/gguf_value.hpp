@@ -217,24 +217,41 @@ class GgufValue {
             static_cast<std::size_t>(gguf_value::load<std::uint64_t>(bytes))};
   }
 
+  /// Whether values of `type` can be a T at all.
+  template <class T>
+  static constexpr bool converts(GgufValueType type) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return type == GgufValueType::boolean;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return type == GgufValueType::float32 || type == GgufValueType::float64;
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      return fixed_bytes(type) != 0 && type != GgufValueType::boolean &&
+             type != GgufValueType::float32 && type != GgufValueType::float64;
+    } else {
+      return type == GgufValueType::string;
+    }
+  }
+
+  /// Judges the elements' type before there is memory for any: an array of millions is refused for
+  /// nothing.
   template <class T>
   std::optional<std::vector<T>> to_vector() const {
     if (type_ != GgufValueType::array) return std::nullopt;
     std::vector<T> result;
+    if (count_ == 0) return result;
+    if (!converts<T>(element_type_)) return std::nullopt;
     result.reserve(static_cast<std::size_t>(count_));
-    if constexpr (std::is_arithmetic_v<T>) {
-      const index_t stride = fixed_bytes(element_type_);
-      for (index_t i = 0; i < count_; ++i) {
-        // Strings and arrays have a stride of 0, and are refused at the first element.
-        const std::optional<T> x = number<T>(element_type_, payload_.data() + i * stride);
+    const std::byte* next = payload_.data();
+    for (index_t i = 0; i < count_; ++i) {
+      if constexpr (std::is_arithmetic_v<T>) {
+        const std::optional<T> x = number<T>(element_type_, next);
         if (!x) return std::nullopt;
         result.push_back(*x);
-      }
-    } else {
-      for (const GgufValue& element : elements()) {
-        const std::optional<T> x = element.to<T>();
-        if (!x) return std::nullopt;
-        result.push_back(*x);
+        next += fixed_bytes(element_type_);
+      } else {
+        const std::string_view text = string_at(next);
+        result.emplace_back(text);
+        next += 8 + text.size();
       }
     }
     return result;

@@ -73,6 +73,13 @@ class GgufWriter {
     }
   }
 
+  /// Tensors' names stay where they are in a move, and would not in a copy. A writer that was moved
+  /// from can be assigned to.
+  GgufWriter(const GgufWriter&) = delete;
+  GgufWriter& operator=(const GgufWriter&) = delete;
+  GgufWriter(GgufWriter&&) = default;
+  GgufWriter& operator=(GgufWriter&&) = default;
+
   /// Adds a number or bool of exactly the type T, a string (anything that is one), or an array (a
   /// std::vector) of these. Throws ConfigError for keys that are empty, too long, or there already;
   /// `general.alignment` is the constructor's.
@@ -105,14 +112,14 @@ class GgufWriter {
 
   /// Adds a tensor; `dims` in the file's order, the contiguous axis first. Its bytes are not
   /// copied: they must stay until the file is written. Throws ConfigError for a name that is
-  /// empty, longer than 64 bytes or taken, ShapeError where `bytes` is not the size that type and
+  /// empty, longer than 63 bytes or taken, ShapeError where `bytes` is not the size that type and
   /// dims make, or there are more than 4 axes.
   void add_tensor(std::string_view name, GgufType type, std::span<const index_t> dims,
                   std::span<const std::byte> bytes) {
-    check_name("tensor", name, gguf_max_name_bytes);
+    check_name("tensor", name, gguf_max_written_name_bytes);
     if (names_.count(std::string(name)) != 0) fail("tensor", name, "a name that is not taken");
     if (dims.size() > gguf_max_rank) {
-      raise(ShapeError(std::string(name) + " has " + std::to_string(dims.size()) +
+      raise(ShapeError(printable(name) + " has " + std::to_string(dims.size()) +
                        " axes, and a GGUF file at most 4"));
     }
     GgufTensor tensor;
@@ -143,8 +150,10 @@ class GgufWriter {
     return out;
   }
 
-  /// Writes the file to `path`, in place of what was there; on failure that is untouched. Throws
-  /// FormatError with the system's reason.
+  /// Writes the file to `path`, in place of the file that was there, whose mode it takes; on
+  /// failure that is untouched. Where `path` is a symbolic link, its target is replaced. Throws
+  /// FormatError with the system's reason, and for what is no regular file (a device, a pipe, a
+  /// directory).
   void write(const std::string& path) const {
     FileReplacement file(path);
     file.write(head());
@@ -234,7 +243,7 @@ class GgufWriter {
                                      std::size_t got) {
     const std::string expected =
         tensor.bytes >= 0 ? std::to_string(tensor.bytes) + " bytes" : "a size that no tensor has";
-    raise(ShapeError(std::string(name) + tensor.shape() + " of " + imbrex::name(tensor.type) +
+    raise(ShapeError(printable(name) + tensor.shape() + " of " + imbrex::name(tensor.type) +
                      " takes " + expected + ", and was given " + std::to_string(got)));
   }
 

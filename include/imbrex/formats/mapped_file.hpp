@@ -76,7 +76,7 @@ namespace imbrex::inline IMBREX_ABI {
 class MappedFile {
  public:
   /// Throws FormatError when `path` is missing, unreadable, a directory or empty, or when it
-  /// shrinks while it is read.
+  /// shrinks while it is read; CapacityError when there is no memory to read it into.
   explicit MappedFile(std::string path, FileAccess access = FileAccess::map)
       : path_(std::move(path)) {
     // Not blocking: to open a pipe would otherwise wait for its writer.
@@ -134,6 +134,9 @@ class MappedFile {
   // From here on the destructor would not run if this threw: the buffer is guarded by hand.
   void read(const mapped_file::Descriptor& file, index_t size) {
     Buffer buffer(size);
+    if (buffer.data == nullptr) {
+      raise(CapacityError(path_ + ": no memory for its " + std::to_string(size) + " bytes"));
+    }
     index_t done = 0;
     while (done < size) {
       // The kernel transfers at most 2 GiB a call.
@@ -154,7 +157,8 @@ class MappedFile {
 
   struct Buffer {
     explicit Buffer(index_t size)
-        : data(::operator new(static_cast<std::size_t>(size), std::align_val_t{alignment})) {}
+        : data(::operator new(static_cast<std::size_t>(size), std::align_val_t{alignment},
+                              std::nothrow)) {}
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     ~Buffer() {

@@ -27,6 +27,8 @@ using OnPiece = FunctionRef<bool(std::string_view)>;
 struct SessionOptions {
   index_t capacity = 0;  ///< positions; 0 is the model's context, at most 4096
   index_t chunk = 256;   ///< rows of the prompt that go through at once
+  /// Whether `capacity` may be more than the model's context, where what a model says gets worse.
+  bool beyond_context = false;
 };
 
 /// Feeds text to a decoder and lets it continue. `decoder` and `tokenizer` must outlive it.
@@ -36,8 +38,9 @@ struct SessionOptions {
 template <Dims dims = Dims{}>
 class Session {
  public:
-  /// Throws ConfigError where the tokenizer has more tokens than the decoder has rows, ShapeError
-  /// for a negative capacity or a chunk below 1, CapacityError where there is no memory.
+  /// Throws ConfigError where the tokenizer has more tokens than the decoder has rows, or the
+  /// capacity is more than the model's context (unless beyond_context allows it), ShapeError for a
+  /// negative capacity or a chunk below 1, CapacityError where there is no memory.
   Session(const Decoder<dims>& decoder, const Tokenizer& tokenizer, SessionOptions options = {})
       : decoder_(decoder),
         tokenizer_(tokenizer),
@@ -51,6 +54,11 @@ class Session {
     statistics_.bytes_per_token = decoder.bytes_per_token();
     tokens_.reserve(static_cast<std::size_t>(cache_.capacity()));
   }
+
+  // Neither would outlive the session.
+  Session(const Decoder<dims>&&, const Tokenizer&, SessionOptions = {}) = delete;
+  Session(const Decoder<dims>&, const Tokenizer&&, SessionOptions = {}) = delete;
+  Session(const Decoder<dims>&&, const Tokenizer&&, SessionOptions = {}) = delete;
 
   /// Takes tokens in. Throws CapacityError where they do not fit, TokenError where one is not the
   /// tokenizer's; nothing is taken then.
@@ -155,7 +163,13 @@ class Session {
   };
 
   static index_t capacity_of(const Config& config, const SessionOptions& options) {
-    return options.capacity != 0 ? options.capacity : lesser(config.context, 4096);
+    if (options.capacity == 0) return lesser(config.context, 4096);
+    if (options.capacity > config.context && !options.beyond_context) {
+      raise(ConfigError("capacity", std::to_string(options.capacity),
+                        "at most the model's context, " + std::to_string(config.context) +
+                            ", unless beyond_context is set"));
+    }
+    return options.capacity;
   }
 
   index_t vocabulary() const { return static_cast<index_t>(tokenizer_.vocabulary().size()); }

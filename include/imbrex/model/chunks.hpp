@@ -1,6 +1,7 @@
 // Several sequences' new tokens as one row of chunks, none longer than a workspace.
 #pragma once
 
+#include <iterator>
 #include <span>
 #include <string>
 
@@ -34,6 +35,20 @@ inline void check_cache(const KvCache& cache, const Dims& dims) {
   const index_t wants[] = {dims.layers, dims.kv_heads, dims.head_dim};
   fail<ShapeError>("forward: the cache must have been made for a decoder of the same sizes",
                    {"cache", names, has, 3}, {"decoder", names, wants, 3});
+}
+
+inline void check_workspace(const Dims& workspace, const Dims& decoder) {
+  if (workspace == decoder) return;
+  constexpr index_t fields = std::size(dims_fields);
+  const char* names[fields];
+  index_t has[fields], wants[fields];
+  for (index_t i = 0; i < fields; ++i) {
+    names[i] = dims_fields[i].name;
+    has[i] = workspace.*dims_fields[i].size;
+    wants[i] = decoder.*dims_fields[i].size;
+  }
+  fail<ShapeError>("forward: the workspace must have been made for a decoder of the same sizes",
+                   {"workspace", names, has, fields}, {"decoder", names, wants, fields});
 }
 
 }  // namespace chunks_detail

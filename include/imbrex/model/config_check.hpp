@@ -29,12 +29,19 @@ constexpr bool finite(double x) {
   return x >= std::numeric_limits<double>::lowest() && x <= (std::numeric_limits<double>::max)();
 }
 
+/// Whether a float holds x with all its digits: layers compute with floats.
+constexpr bool fits_float(double x) {
+  return x >= (std::numeric_limits<float>::min)() && x <= (std::numeric_limits<float>::max)();
+}
+
 constexpr void positive(const char* key, double x) {
   if (!(finite(x) && x > 0)) fail_number(key, x, "a positive number");
+  if (!fits_float(x)) fail_number(key, x, "a positive number within a float's range");
 }
 
 constexpr void zero_or_more(const char* key, double x) {
   if (!(finite(x) && x >= 0)) fail_number(key, x, "0 or a positive number");
+  if (x != 0) positive(key, x);
 }
 
 constexpr void positive(const char* key, index_t x) {

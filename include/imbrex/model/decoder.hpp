@@ -34,7 +34,8 @@ class Decoder {
   using BlockType = Block<M, H, K, D, F>;
 
   /// Makes layers of weights. Throws ConfigError where config is not one that can be computed,
-  /// ShapeError where its sizes are not those of `dims`, or a weight has not the sizes it should.
+  /// or there is a weight that it does not have (a bias, say), ShapeError where its sizes are not
+  /// those of `dims`, or a weight is missing or has not the sizes it should.
   Decoder(const Config& config, const DecoderWeights& weights) : core_(config, dims, weights) {}
 
   Decoder(Decoder&&) noexcept = default;

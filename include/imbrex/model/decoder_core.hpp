@@ -78,13 +78,12 @@ class DecoderCore {
   /// write, and the caches grow at the end: a pass that throws has changed nothing.
   index_t forward(Workspace& workspace, std::span<const SequenceInput> inputs, WantedLogits wanted,
                   const Observer& observer) const {
-    if (!(workspace.dims() == config_.dims)) {
-      raise(
-          ShapeError("forward: the workspace must have been made for a decoder of the same sizes"));
-    }
+    const WorkspaceUse use(workspace);
+    chunks_detail::check_workspace(workspace.dims(), config_.dims);
     const index_t total = check_inputs(inputs, config_.dims);
     workspace.reserve_logits(wanted == WantedLogits::all ? total
                                                          : static_cast<index_t>(inputs.size()));
+    workspace.reserve_sequences(static_cast<index_t>(inputs.size()));
     Chunks chunks(inputs, workspace);
     float* logits = workspace.logits();
     while (true) {
@@ -93,6 +92,7 @@ class DecoderCore {
       if (rows == 0) break;
       logits += (wanted == WantedLogits::all ? rows : ends) * config_.dims.vocab;
     }
+    check_inputs(inputs, config_.dims);  // an observer may have touched a cache: all grow, or none
     for (const SequenceInput& input : inputs) {
       input.cache->append(static_cast<index_t>(input.tokens.size()));
     }
@@ -121,18 +121,18 @@ class DecoderCore {
   index_t chunk(Workspace& workspace, Chunks& chunks, WantedLogits wanted, float* logits,
                 index_t& ends, std::span<const SequenceInput> inputs,
                 const Observer& observer) const {
-    std::vector<Segment>& segments = workspace.segments();
-    segments.clear();
-    std::size_t first_sequence = 0;
+    std::size_t first_sequence = 0, sequences = 0;
     const index_t rows = chunks.next([&](const Chunks::Run& run) {
-      if (segments.empty()) first_sequence = run.sequence;
+      if (sequences == 0) first_sequence = run.sequence;
       KvCache& cache = *inputs[run.sequence].cache;
-      segments.push_back({run.first, run.rows, run.start, cache.keys(0, run.start + run.rows),
-                          cache.values(0, run.start + run.rows)});
+      workspace.segments()[sequences++] = {run.first, run.rows, run.start,
+                                           cache.keys(0, run.start + run.rows),
+                                           cache.values(0, run.start + run.rows)};
       ends += run.ends ? 1 : 0;
     });
     if (rows == 0) return 0;
-    Arena arena(workspace.memory());
+    const std::span<Segment> segments(workspace.segments(), sequences);
+    Arena arena(workspace.memory(), workspace.memory_floats());
     const Scratch s = scratch(arena, rows);
     embed(workspace, s, observer);
     const View<const index_t, Time<>> positions(workspace.positions(), Shape<Time<>>(Time<>(rows)));
@@ -164,7 +164,7 @@ class DecoderCore {
 
   /// The last row of each of the first `ends` segments, moved together at the front of s.last. All
   /// segments but the last of a chunk end in it.
-  View<float, Time<>, M> gather_ends(const Scratch& s, const std::vector<Segment>& segments,
+  View<float, Time<>, M> gather_ends(const Scratch& s, std::span<const Segment> segments,
                                      index_t ends) const {
     for (index_t i = 0; i < ends; ++i) {
       const Segment& segment = segments[static_cast<std::size_t>(i)];

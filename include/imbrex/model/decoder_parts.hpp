@@ -29,7 +29,9 @@ inline const Config& checked(const Config& config, const Dims& dims) {
   return config;
 }
 
-/// Makes the layers of a Decoder out of weights of the sizes that `config` says.
+/// Makes the layers of a Decoder out of weights: those that `config` says, of the sizes that it
+/// says. One that is missing or has other sizes is a ShapeError, one that the configuration does
+/// not have a ConfigError: it would be left out of the computation, or change it.
 class Builder {
   using M = Model<>;
   using V = Vocab<>;
@@ -47,6 +49,7 @@ class Builder {
       fail<ShapeError>("Decoder: there must be weights for each block",
                        {"config", &name, &config.dims.layers, 1}, {"weights", &name, &given, 1});
     }
+    check_rope_factors();
   }
 
   Weight<Axes<V>, Axes<M>> embedding() const {
@@ -56,6 +59,9 @@ class Builder {
   /// The head; the embedding where the two are tied.
   Weight<Axes<V>, Axes<M>> head() const {
     const bool tied = config_.tie_embeddings;
+    if (tied && weights_.head) {
+      raise(ConfigError("output", to_string(weights_.head.ref("")), "none: embeddings are tied"));
+    }
     return checked_weight(tied ? weights_.embedding : weights_.head, v(), m(),
                           tied ? "token_embd" : "output");
   }
@@ -74,9 +80,10 @@ class Builder {
     block.attention = attention(w, i, path);
     block.ffn_norm = norm_of<M>(w.ffn_norm, m(), path + "ffn_norm", pre);
     block.ffn_post_norm = norm_of<M>(w.ffn_post_norm, m(), path + "post_ffw_norm", post);
-    block.ffn.gate = linear<M, F>(w.gate, w.gate_bias, f(), m(), path + "ffn_gate");
-    block.ffn.up = linear<M, F>(w.up, w.up_bias, f(), m(), path + "ffn_up");
-    block.ffn.down = linear<F, M>(w.down, w.down_bias, m(), f(), path + "ffn_down");
+    const bool bias = config_.ffn_bias;
+    block.ffn.gate = linear<M, F>(w.gate, w.gate_bias, f(), m(), path + "ffn_gate", bias);
+    block.ffn.up = linear<M, F>(w.up, w.up_bias, f(), m(), path + "ffn_up", bias);
+    block.ffn.down = linear<F, M>(w.down, w.down_bias, m(), f(), path + "ffn_down", bias);
     block.ffn.activation = config_.activation;
     return block;
   }
@@ -85,10 +92,12 @@ class Builder {
   Attention<M, H, K, D> attention(const BlockWeights& w, index_t layer,
                                   const std::string& path) const {
     Attention<M, H, K, D> a;
-    a.q = linear<M, Axes<H, D>>(w.q, w.q_bias, hd(), m(), path + "attn_q");
-    a.k = linear<M, Axes<K, D>>(w.k, w.k_bias, kd(), m(), path + "attn_k");
-    a.v = linear<M, Axes<K, D>>(w.v, w.v_bias, kd(), m(), path + "attn_v");
-    a.out = linear<Axes<H, D>, M>(w.out, w.out_bias, m(), hd(), path + "attn_output");
+    const bool bias = config_.qkv_bias;
+    a.q = linear<M, Axes<H, D>>(w.q, w.q_bias, hd(), m(), path + "attn_q", bias);
+    a.k = linear<M, Axes<K, D>>(w.k, w.k_bias, kd(), m(), path + "attn_k", bias);
+    a.v = linear<M, Axes<K, D>>(w.v, w.v_bias, kd(), m(), path + "attn_v", bias);
+    a.out = linear<Axes<H, D>, M>(w.out, w.out_bias, m(), hd(), path + "attn_output",
+                                  config_.output_bias);
     const bool per_head = config_.qk_norm == QkNorm::per_head;
     const bool full = config_.qk_norm == QkNorm::full;
     if (!full) {
@@ -110,15 +119,28 @@ class Builder {
     std::vector<float> frequencies =
         rope_frequencies(config_.rope.theta, rotary_dims(config_), config_.rope.scaling);
     const std::vector<float>& factors = weights_.rope_factors;
-    if (!factors.empty() && factors.size() != frequencies.size()) {
-      const index_t sizes[] = {static_cast<index_t>(frequencies.size()),
-                               static_cast<index_t>(factors.size())};
-      const char* names[] = {"frequencies", "factors"};
-      fail<ShapeError>("rope_freqs: one factor for each frequency", {"", names, sizes, 2});
-    }
     for (std::size_t i = 0; i < factors.size(); ++i) frequencies[i] /= factors[i];
     return Rope<D>(std::move(frequencies), config_.rope.pairs,
                    rope_magnitude(config_.rope.scaling));
+  }
+
+  void check_rope_factors() const {
+    const index_t factors = static_cast<index_t>(weights_.rope_factors.size());
+    if (!config_.rope.stored_factors) {
+      refuse_unexpected(weights_.rope_factors, "rope_freqs");
+      return;
+    }
+    if (const index_t frequencies = rotary_dims(config_) / 2; factors != frequencies) {
+      const index_t sizes[] = {frequencies, factors};
+      const char* names[] = {"frequencies", "factors"};
+      fail<ShapeError>("rope_freqs: one factor for each frequency", {"", names, sizes, 2});
+    }
+  }
+
+  static void refuse_unexpected(const std::vector<float>& values, const std::string& path) {
+    if (values.empty()) return;
+    raise(ConfigError(path, std::to_string(values.size()) + " numbers",
+                      "none: the configuration has no such part"));
   }
 
   /// The weight, if it has the sizes of the configuration. Throws ShapeError where it is missing or
@@ -143,9 +165,13 @@ class Builder {
 
   template <class In, class Out, class W, class OutShape, class InShape>
   static Linear<In, Out> linear(const W& weight, const std::vector<float>& bias,
-                                const OutShape& out, const InShape& in, const std::string& path) {
+                                const OutShape& out, const InShape& in, const std::string& path,
+                                bool has_bias) {
     const auto& w = checked_weight(weight, out, in, path);
-    if (bias.empty()) return Linear<In, Out>(w, path);
+    if (!has_bias) {
+      refuse_unexpected(bias, path + ".bias");
+      return Linear<In, Out>(w, path);
+    }
     return Linear<In, Out>(w, vector_of(bias, out, path + ".bias"), path);
   }
 
@@ -153,7 +179,7 @@ class Builder {
   std::optional<RMSNorm<A>> norm_of(const std::vector<float>& weight, const S& shape,
                                     const std::string& path, bool wanted) const {
     if (!wanted) {
-      if (!weight.empty()) raise(ConfigError("norms", path, "no such norm in this configuration"));
+      refuse_unexpected(weight, path);
       return std::nullopt;
     }
     const NormOptions options{static_cast<float>(config_.norm_eps),

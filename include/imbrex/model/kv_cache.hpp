@@ -2,6 +2,8 @@
 // sequence.
 #pragma once
 
+#include <utility>
+
 #include "imbrex/model/config_check.hpp"
 #include "imbrex/tensor/buffer.hpp"
 #include "imbrex/tensor/view.hpp"
@@ -23,6 +25,25 @@ class KvCache {
         capacity_(capacity),
         buffer_(floats(config.dims, capacity)) {}
 
+  /// A cache that was moved from has no layers and no room: every use of it is an error.
+  KvCache(KvCache&& other) noexcept
+      : layers_(std::exchange(other.layers_, 0)),
+        kv_heads_(std::exchange(other.kv_heads_, 0)),
+        head_dim_(std::exchange(other.head_dim_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)),
+        length_(std::exchange(other.length_, 0)),
+        buffer_(std::move(other.buffer_)) {}
+  KvCache& operator=(KvCache&& other) noexcept {
+    KvCache taken(std::move(other));
+    layers_ = taken.layers_;
+    kv_heads_ = taken.kv_heads_;
+    head_dim_ = taken.head_dim_;
+    capacity_ = taken.capacity_;
+    length_ = taken.length_;
+    buffer_ = std::move(taken.buffer_);
+    return *this;
+  }
+
   index_t length() const { return length_; }      ///< positions held
   index_t capacity() const { return capacity_; }  ///< positions there is room for
   index_t room() const { return capacity_ - length_; }
@@ -42,12 +63,20 @@ class KvCache {
   }
   void clear() { length_ = 0; }
 
-  /// Keys, and values, of a layer at the first `count` positions, count <= capacity().
+  /// Keys, and values, of a layer at the first `count` positions: [KvHeads, Keys, HeadDim]. Those
+  /// from `length()` on are what a pass fills. Throws ShapeError for a layer that there is not,
+  /// CapacityError for more positions than `capacity()`.
   View<float, KvHeads<>, Keys<>, HeadDim<>> keys(index_t layer, index_t count) {
-    return positions(2 * layer, count);
+    return positions(buffer_.data(), layer, 0, count);
   }
   View<float, KvHeads<>, Keys<>, HeadDim<>> values(index_t layer, index_t count) {
-    return positions(2 * layer + 1, count);
+    return positions(buffer_.data(), layer, 1, count);
+  }
+  View<const float, KvHeads<>, Keys<>, HeadDim<>> keys(index_t layer, index_t count) const {
+    return positions(buffer_.data(), layer, 0, count);
+  }
+  View<const float, KvHeads<>, Keys<>, HeadDim<>> values(index_t layer, index_t count) const {
+    return positions(buffer_.data(), layer, 1, count);
   }
 
   /// Counts `count` more positions as held: what a forward pass does once it has filled them.
@@ -78,11 +107,26 @@ class KvCache {
     return product;
   }
 
-  View<float, KvHeads<>, Keys<>, HeadDim<>> positions(index_t slot, index_t count) {
+  /// Keys are what = 0, values what = 1.
+  template <class T>
+  View<T, KvHeads<>, Keys<>, HeadDim<>> positions(T* data, index_t layer, index_t what,
+                                                  index_t count) const {
+    if (layer < 0 || layer >= layers_) fail_layer_index(layer);
+    if (count < 0 || count > capacity_) fail_count(count);
+    const index_t slot = 2 * layer + what;
     const index_t strides[] = {capacity_ * head_dim_, head_dim_, 1};
     const Shape<KvHeads<>, Keys<>, HeadDim<>> shape{KvHeads<>(kv_heads_), Keys<>(count),
                                                     HeadDim<>(head_dim_)};
-    return {buffer_.data() + slot * kv_heads_ * capacity_ * head_dim_, shape, strides};
+    return {data + slot * kv_heads_ * capacity_ * head_dim_, shape, strides};
+  }
+
+  [[noreturn, gnu::cold, gnu::noinline]] void fail_layer_index(index_t layer) const {
+    raise(ShapeError("cache: expected a layer below " + std::to_string(layers_) + ", got " +
+                     std::to_string(layer)));
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void fail_count(index_t count) const {
+    raise(CapacityError("cache: expected 0 to " + std::to_string(capacity_) + " positions, got " +
+                        std::to_string(count)));
   }
 
   index_t layers_, kv_heads_, head_dim_, capacity_, length_ = 0;

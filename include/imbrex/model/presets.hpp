@@ -1,6 +1,13 @@
-// Published decoders by name. Sizes, constants and the pairs of RoPE are those of the vendors'
-// base checkpoints as GGUF files hold them; every total is checked to the last digit by a
+// Published decoders by name: the sizes and constants of the vendors' base checkpoints. RoPE's
+// pairs are those of the same models as GGUF files. Every total is checked to the last digit by a
 // static_assert in tests/model/presets_test.cpp.
+//
+// A GGUF file of the model says two things in another way, so its configuration is not equal to the
+// preset, while it computes the same:
+// - Llama 3.1's scaling of RoPE stands there as a table, rope_freqs.weight: rope.stored_factors,
+// and
+//   no rope.scaling.
+// - Gemma's norms have the 1 added to their weights: norm_weight_offset is 0.
 #pragma once
 
 #include <string_view>

@@ -13,6 +13,7 @@
 // whether it is ChatML, and the system message that it puts in front of a dialogue without one.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "imbrex/base/errors.hpp"
+#include "imbrex/formats/printable.hpp"
 #include "imbrex/text/tokenizer.hpp"
 
 namespace imbrex {
@@ -37,23 +39,21 @@ enum class Reply { open, none };
 
 namespace imbrex::text::inline IMBREX_ABI {
 
-/// The content of the string literal that goes on at the front of `rest` up to `end`: escapes
-/// resolved; false where the literal stops before `end`.
-inline bool read_literal(std::string_view rest, std::string_view end, std::string& content) {
-  std::string read;
-  for (std::size_t i = 0; i < rest.size(); ++i) {
-    if (rest.substr(i, end.size()) == end) {
-      content = std::move(read);
-      return true;
-    }
-    const char c = rest[i];
+/// The content of the string literal that goes on at the front of `rest` up to `end`, with escapes
+/// resolved. Returns whether it gets there; `stop` is where it does, or else the literal's end.
+inline bool read_literal(std::string_view rest, std::string_view end, std::string& content,
+                         std::size_t& stop) {
+  content.clear();
+  for (stop = 0; stop < rest.size(); ++stop) {
+    if (rest.substr(stop, end.size()) == end) return true;
+    const char c = rest[stop];
     if (c == '\'' || c == '"') return false;
-    if (c != '\\' || i + 1 == rest.size()) {
-      read += c;
+    if (c != '\\' || stop + 1 == rest.size()) {
+      content += c;
       continue;
     }
-    const char escaped = rest[++i];
-    read += escaped == 'n' ? '\n' : escaped == 't' ? '\t' : escaped;
+    const char escaped = rest[++stop];
+    content += escaped == 'n' ? '\n' : escaped == 't' ? '\t' : escaped;
   }
   return false;
 }
@@ -62,20 +62,24 @@ inline bool read_literal(std::string_view rest, std::string_view end, std::strin
 inline std::string default_system_message(std::string_view chat_template) {
   constexpr std::string_view opening = "<|im_start|>system";
   std::string message;
-  for (std::size_t at = chat_template.find(opening); at != chat_template.npos;
-       at = chat_template.find(opening, at + 1)) {
-    std::string_view rest = chat_template.substr(at + opening.size());
+  std::size_t at = 0;
+  while ((at = chat_template.find(opening, at)) != chat_template.npos) {
+    at += opening.size();
+    std::string_view rest = chat_template.substr(at);
     // The line feed is one, or its escape sequence.
     if (rest.starts_with('\n')) {
-      rest.remove_prefix(1);
+      at += 1;
     } else if (rest.starts_with("\\n")) {
-      rest.remove_prefix(2);
+      at += 2;
     } else {
       continue;
     }
-    if (read_literal(rest, "<|im_end|>", message)) return message;
+    rest = chat_template.substr(at);
+    std::size_t stop = 0;
+    if (read_literal(rest, "<|im_end|>", message, stop)) return message;
+    at += stop;  // another opening before that would be read to the same end
   }
-  return message;
+  return "";
 }
 
 }  // namespace imbrex::text::inline IMBREX_ABI
@@ -98,6 +102,8 @@ class ChatMl {
     default_system_ = text::default_system_message(chat_template);
   }
 
+  explicit ChatMl(const Tokenizer&&) = delete;  // it would not outlive the object
+
   /// The tokens of a dialogue. One that does not begin with a system message gets the template's
   /// own, where the template has one. Throws ConfigError where a role is empty or has a line feed,
   /// TokenError where the vocabulary cannot spell a content.
@@ -113,10 +119,20 @@ class ChatMl {
     return ids;
   }
 
-  /// The tokens of one message more, for a dialogue that goes on.
+  /// The tokens with which a dialogue goes on behind the assistant's answer: they close it, add
+  /// the message, and open the next answer. One vector, so that a session takes all of it or
+  /// nothing. Throws as encode.
+  std::vector<token_t> encode_next(const Message& message) const {
+    std::vector<token_t> ids = close_reply();
+    append(encode_message(message), ids);
+    append(open_reply(), ids);
+    return ids;
+  }
+
+  /// The tokens of one message.
   std::vector<token_t> encode_message(const Message& message) const {
     if (message.role.empty() || message.role.find('\n') != message.role.npos) {
-      raise(ConfigError("role", "\"" + message.role + "\"", "one line of text"));
+      raise(ConfigError("role", "\"" + printable(message.role) + "\"", "one line of text"));
     }
     std::vector<token_t> ids{start_};
     append(tokenizer_->encode(message.role + "\n" + message.content), ids);

@@ -10,6 +10,7 @@
 
 #include "imbrex/base/errors.hpp"
 #include "imbrex/formats/gguf_file.hpp"
+#include "imbrex/formats/printable.hpp"
 #include "imbrex/text/byte_level.hpp"
 #include "imbrex/text/split_expressions.hpp"
 #include "imbrex/text/vocabulary.hpp"
@@ -24,11 +25,12 @@ class GgufVocabularyReader {
   VocabularyParts read() {
     const std::string model = file_.get<std::string>("tokenizer.ggml.model");
     if (model != "gpt2") {
-      raise(ConfigError("tokenizer.ggml.model", model, "a known tokenizer: gpt2"));
+      raise(
+          ConfigError("tokenizer.ggml.model", imbrex::printable(model), "a known tokenizer: gpt2"));
     }
     parts_.pattern = file_.get<std::string>("tokenizer.ggml.pre");
     if (!known_split_pattern(parts_.pattern)) {
-      raise(ConfigError("tokenizer.ggml.pre", parts_.pattern,
+      raise(ConfigError("tokenizer.ggml.pre", imbrex::printable(parts_.pattern),
                         std::string("a known split pattern: ") + split_pattern_names));
     }
     read_types();
@@ -54,6 +56,7 @@ class GgufVocabularyReader {
   void read_tokens() {
     constexpr const char* key = "tokenizer.ggml.tokens";
     const auto texts = file_.get<std::vector<std::string_view>>(key);
+    if (texts.empty()) fail(key, "no tokens", "at least 1 token", "none");
     if (texts.size() != parts_.types.size()) {
       fail("tokenizer.ggml.token_type", "token types do not fit the tokens",
            std::to_string(texts.size()) + " types", std::to_string(parts_.types.size()));

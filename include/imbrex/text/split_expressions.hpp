@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "imbrex/base/errors.hpp"
+#include "imbrex/formats/printable.hpp"
 
 namespace imbrex::text::inline IMBREX_ABI {
 
@@ -74,7 +75,7 @@ inline std::vector<std::string> split_expressions(const std::string& name) {
   if (name == "llama-bpe") return {expand_classes(llama3_expression)};
   if (name == "qwen2") return {expand_classes(qwen2_expression)};
   if (name == "smollm") return {expand_classes(digit_expression), expand_classes(gpt2_expression)};
-  raise(ConfigError("tokenizer.ggml.pre", name,
+  raise(ConfigError("tokenizer.ggml.pre", imbrex::printable(name),
                     std::string("a known split pattern: ") + split_pattern_names));
 }
 
