@@ -203,3 +203,19 @@ TEST_CASE("linear: quantised weights are as good as decoded ones") {
     }
   }
 }
+
+TEST_CASE("linear: rows of y that overlap, and a layer that was moved from") {
+  Random random(1);
+  auto linear = random_linear<Model<4>, Hidden<3>>(random);
+  const auto x = full(1.0f, Time<>(2), Model<4>());
+  std::vector<float> room(6);
+  const Shape<Time<>, Hidden<3>> shape(Time<>(2), Hidden<3>());
+  for (const index_t step : {0, 2, -2}) {
+    const index_t strides[] = {step, 1};
+    View<float, Time<>, Hidden<3>> y(room.data() + (step < 0 ? 2 : 0), shape, strides);
+    CHECK_THROWS_AS(linear.into(y, x), ShapeError);
+  }
+  const auto taken = std::move(linear);
+  CHECK(taken(x).count() == 6);
+  CHECK_THROWS_AS(linear(x), ShapeError);  // NOLINT: on purpose
+}

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "tests/support/layers.hpp"
 
 using namespace imbrex;
@@ -93,4 +95,10 @@ TEST_CASE("rms_norm: run-time shapes") {
         "blk.1.attn_norm: into(y, x): the leading axes of y must be those of x: "
         "y[Time=3, Model=4], x[Time=2, Model=4]");
   CHECK(norm(zeros<float>(Time<>(0), Model<>(4))).count() == 0);
+}
+
+TEST_CASE("rms_norm: an eps that is none") {
+  for (const float eps : {-1.0f, std::numeric_limits<float>::quiet_NaN()}) {
+    CHECK_THROWS_AS(RMSNorm<Model<2>>(full(1.0f, Model<2>()), {.eps = eps}), ConfigError);
+  }
 }

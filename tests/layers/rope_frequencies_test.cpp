@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "tests/support/layers.hpp"
 
 using namespace imbrex;
@@ -85,4 +87,12 @@ TEST_CASE("rope frequencies: pairs need an even number of elements") {
         "rotary_dims = 7: expected an even number");
   CHECK(error_of<ConfigError>([] { rope_frequencies(10000, -2); }) ==
         "rotary_dims = -2: expected an even number");
+}
+
+TEST_CASE("rope_frequencies: a theta and a factor that are none") {
+  for (const double wrong : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK_THROWS_AS(rope_frequencies(wrong, 4), ConfigError);
+    CHECK_THROWS_AS(rope_frequencies(10000, 4, {.kind = RopeScalingKind::linear, .factor = wrong}),
+                    ConfigError);
+  }
 }

@@ -28,10 +28,12 @@ class LayerNorm : public Norm<LayerNormKernel<A>, A> {
  public:
   using typename Base::weight_type;
 
-  /// With a weight and a bias. Throws ShapeError where their sizes differ.
+  /// With a weight and a bias. Throws ShapeError where their sizes differ,
+  /// ConfigError where eps is negative or no number.
   LayerNorm(weight_type weight, weight_type bias, float eps = 1e-5f, std::string path = {})
       : Base({std::move(bias), eps}, std::move(weight), std::move(path)) {
     const auto w = ConstOperand::of(this->weight()), b = ConstOperand::of(this->bias());
+    check_eps(eps);
     if (!(this->weight().shape() == this->bias().shape())) {
       fail_layer(this->path(), "layer_norm: weight and bias must have the same sizes",
                  w.ref("weight"), b.ref("bias"));

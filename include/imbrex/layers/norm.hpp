@@ -6,6 +6,11 @@
 
 namespace imbrex::inline IMBREX_ABI {
 
+/// Throws ConfigError where eps, which norms add under their root, is negative or no number.
+inline void check_eps(float eps) {
+  if (!(eps >= 0)) raise(ConfigError("eps", std::to_string(eps), "0 or a positive number"));
+}
+
 /// Maps [..., A] to [..., A], each row by itself. A is the last axis of x, or a list of the last
 /// axes. Kernel is the norm: kernel.run(y, x, weight) does the rows, Kernel::other_axis is what
 /// errors say of an x that ends otherwise.

@@ -142,8 +142,12 @@ inline kernels::Rows rows_into(const MutableOperand& y, index_t tail, const std:
   if (!y.is_rows(tail)) {
     fail_layer(path, "into(y, x): y must lie in evenly spaced rows", y.ref("y"), y.strides_ref());
   }
-  return {y.data, y.count(0, y.rank - tail), y.count(y.rank - tail, y.rank),
-          y.step(0, y.rank - tail)};
+  const kernels::Rows rows{y.data, y.count(0, y.rank - tail), y.count(y.rank - tail, y.rank),
+                           y.step(0, y.rank - tail)};
+  if (rows.rows > 1 && rows.stride < rows.cols && rows.stride > -rows.cols) {
+    fail_layer(path, "into(y, x): the rows of y must not overlap", y.ref("y"), y.strides_ref());
+  }
+  return rows;
 }
 
 namespace operand_detail {

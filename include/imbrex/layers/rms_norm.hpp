@@ -27,8 +27,11 @@ class RMSNorm : public Norm<NormOptions, A> {
  public:
   using typename Base::weight_type;
 
+  /// Throws ConfigError where eps is negative or no number.
   explicit RMSNorm(weight_type weight, const NormOptions& options = {}, std::string path = {})
-      : Base(options, std::move(weight), std::move(path)) {}
+      : Base(options, std::move(weight), std::move(path)) {
+    check_eps(options.eps);
+  }
 
   /// The same norm with other sizes of the same axes. Throws ShapeError where the sizes differ.
   template <class B>

@@ -23,6 +23,17 @@ class Weight<Axes<Os...>, Axes<Is...>> {
   using in_shape = Shape<Is...>;
 
   Weight() = default;
+  Weight(const Weight&) = default;
+  Weight& operator=(const Weight&) = default;
+
+  /// A weight that was moved from is empty.
+  Weight(Weight&& other) noexcept : Weight(static_cast<const Weight&>(other)) { other.release(); }
+  Weight& operator=(Weight&& other) noexcept {
+    if (this == &other) return *this;
+    *this = static_cast<const Weight&>(other);
+    other.release();
+    return *this;
+  }
 
   /// `bytes` bytes at `data`, kept alive by `owner`. Throws ShapeError when a row is not a whole
   /// number of blocks of the dtype, or when the bytes are not those of the shape.
@@ -88,6 +99,11 @@ class Weight<Axes<Os...>, Axes<Is...>> {
   }
 
  private:
+  void release() {
+    data_ = nullptr;
+    owner_ = Owner();
+  }
+
   static constexpr const char* names[] = {Os::name..., Is::name...};
 
   [[noreturn, gnu::cold, gnu::noinline]] void fail_bytes(index_t expected, index_t got) const {
