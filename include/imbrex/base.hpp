@@ -10,6 +10,7 @@
 #include "imbrex/base/index.hpp"
 #include "imbrex/base/isa.hpp"
 #include "imbrex/base/owner.hpp"
+#include "imbrex/base/printable.hpp"
 #include "imbrex/base/random.hpp"
 #include "imbrex/base/rope_pairs.hpp"
 #include "imbrex/base/threads.hpp"

@@ -10,4 +10,3 @@
 #include "imbrex/formats/gguf_value.hpp"
 #include "imbrex/formats/gguf_writer.hpp"
 #include "imbrex/formats/mapped_file.hpp"
-#include "imbrex/formats/printable.hpp"

@@ -41,6 +41,16 @@ TEST_CASE("blocks are those of the formats' definitions") {
   }
 }
 
+TEST_CASE("a number that stands for no format has no rows") {
+  for (const int number : {static_cast<int>(dtype_count), 99, 255}) {
+    const Dtype none = static_cast<Dtype>(number);
+    CHECK_FALSE(is_dtype(none));
+    CHECK(name(none) == std::string("unknown"));
+    CHECK(row_bytes(none, 0) == -1);
+    CHECK(row_bytes(none, 256) == -1);
+  }
+}
+
 TEST_CASE("rows that cannot be counted") {
   const index_t top = (std::numeric_limits<index_t>::max)();
   CHECK(row_bytes(Dtype::f32, -4) == -1);

@@ -23,6 +23,21 @@ TEST_CASE("a configuration error has key, value and what was expected") {
   CHECK(error.value() == "avx9");
 }
 
+TEST_CASE("an error is one line that upsets no terminal, whatever it tells of") {
+  const ConfigError config("IMBREX_ISA", "a\nb\x1b[2J", "a name");
+  CHECK(std::string(config.what()) == "IMBREX_ISA = a?b?[2J: expected a name");
+  CHECK(config.value() == "a\nb\x1b[2J");
+  FormatFault fault;
+  fault.file = "x\n\x1b]0;title\x07.gguf";
+  fault.problem = "cannot be opened";
+  const FormatError format(fault);
+  CHECK(std::string(format.what()) == "x??]0;title?.gguf: cannot be opened");
+  const std::string path(5000, 'p');  // nothing is cut off
+  CHECK(std::string(ShapeError(path).what()) == path);
+  CHECK(std::string(Error(std::string("a\0b", 3)).what()) == "a?b");
+  CHECK(std::string(Error("\u4E2D\u6587").what()) == "\u4E2D\u6587");
+}
+
 TEST_CASE("a format error says what is known, and no more") {
   FormatFault fault;
   fault.file = "m.gguf";

@@ -63,6 +63,18 @@ TEST_CASE("a set that does not exist is an error that names those that do") {
   }
 }
 
+TEST_CASE("a number that stands for no set is an error, and changes nothing") {
+  const Environment environment(nullptr);
+  const Isa before = active_isa();
+  for (const int number : {-1, isa_count, 7, 1 << 30}) {
+    const Isa none = static_cast<Isa>(number);
+    CHECK(std::string(name(none)) == "unknown");
+    CHECK_FALSE(available(none));
+    CHECK_THROWS_AS(use_isa(none), const ConfigError&);
+    CHECK(active_isa() == before);
+  }
+}
+
 TEST_CASE("a set can be chosen, and one that the machine lacks cannot") {
   const Environment environment(nullptr);
   for (Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {

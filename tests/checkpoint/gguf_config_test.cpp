@@ -183,6 +183,8 @@ TEST_CASE("config_from_gguf: scaling of RoPE") {
         RopeScaling{.kind = RopeScalingKind::linear, .factor = 2});
   CHECK(with("llama.rope.scale_linear", f32(1)).rope.scaling == RopeScaling{});
 
+  CHECK(complaint("llama.rope.scaling.type", str("dynamic")) ==
+        "llama.rope.scaling.type = dynamic: expected none, linear or yarn");
   CHECK(complaint("llama.rope.scaling.type", str("longrope")) ==
         "llama.rope.scaling.type = longrope: expected none, linear or yarn");
   CHECK(complaint("llama.rope.scaling.type", str("llama3")) ==

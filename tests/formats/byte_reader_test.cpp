@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "imbrex/formats/printable.hpp"
+#include "imbrex/base/printable.hpp"
 #include "tests/formats/handmade_gguf.hpp"
 
 using namespace imbrex;

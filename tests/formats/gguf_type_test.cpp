@@ -92,4 +92,8 @@ TEST_CASE("bytes of a tensor") {
   CHECK(gguf_tensor_bytes(GgufType::i8, {big, big, 4, 1}) == -1);
   CHECK(gguf_tensor_bytes(GgufType::i8, {-1, 1, 1, 1}) == -1);
   CHECK(gguf_tensor_bytes(GgufType::f32, {0, 7, 1, 1}) == 0);
+  for (const std::uint32_t none : {4u, 42u, 1000u, 0xFFFFFFFFu}) {
+    CHECK(gguf_tensor_bytes(static_cast<GgufType>(none), {32, 1, 1, 1}) == -1);
+  }
+  CHECK(std::string(name(static_cast<GgufType>(1000u))) == "unknown");
 }

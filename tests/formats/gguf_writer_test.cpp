@@ -263,6 +263,7 @@ TEST_CASE("what a file cannot say is an error, and leaves the writer as it was")
                        ShapeError);
   CHECK_THROWS_AS(tensor("u", {-32}, 34), ShapeError);
   CHECK_THROWS_AS(tensor("u", {32, 1, 1, 1, 1}, 34), ShapeError);
+  CHECK_THROWS_AS(writer.add_tensor("u", static_cast<GgufType>(99), matrix_dims, data), ShapeError);
   CHECK(writer.to_bytes() == before);
   const std::vector<std::byte> block = pattern(34, 0);  // stays until it is written
   const index_t block_size[] = {32};

@@ -1,13 +1,7 @@
-// Fuzzes the GGUF reader (libFuzzer):
-//
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude \
-//     tests/fuzz/gguf_fuzz.cpp -o gguf_fuzz
-//   mkdir found && ./gguf_fuzz -max_len=4096 -malloc_limit_mb=1 found tests/fuzz/corpus/gguf
-//
-// The limit is part of the test: what is set aside for a file of 4 KiB is far below 1 MiB.
+// Any bytes as a GGUF file: FormatError, or a file all of whose bytes can be read and which can be
+// written again. How much memory may be set aside for it is part of the test (.ci/fuzz).
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,12 +11,11 @@
 #include "imbrex/base/errors.hpp"
 #include "imbrex/formats/gguf_file.hpp"
 #include "imbrex/formats/gguf_writer.hpp"
+#include "tests/fuzz/input.hpp"
+
+using imbrex::fuzz::require;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 /// Touches every byte that a value says it has.
 void visit(const imbrex::GgufValue& value, unsigned& sum) {
@@ -45,7 +38,7 @@ void copy(const imbrex::GgufFile& file) {
   }
   const std::vector<std::byte> bytes = writer.to_bytes();
   const imbrex::GgufFile again = imbrex::GgufFile::parse(bytes, "copy");
-  require(again.tensors().size() == file.tensors().size());
+  require(again.tensors().size() == file.tensors().size(), "a copy has as many tensors");
 }
 
 }  // namespace
@@ -60,11 +53,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // From here on nothing may throw: the file was found to be sound.
   unsigned sum = 0;
   for (const imbrex::GgufEntry& entry : file->metadata()) {
-    require(file->find(entry.key) == &entry.value);
+    require(file->find(entry.key) == &entry.value, "a key is found");
     visit(entry.value, sum);
   }
   for (const imbrex::GgufTensor& tensor : file->tensors()) {
-    require(file->find_tensor(tensor.name) == &tensor);
+    require(file->find_tensor(tensor.name) == &tensor, "a tensor is found");
     for (imbrex::index_t i = 0; i < tensor.bytes; ++i) {
       sum += std::to_integer<unsigned>(tensor.data[i]);
     }

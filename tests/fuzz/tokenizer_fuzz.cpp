@@ -1,20 +1,17 @@
 // Any bytes through every split pattern: decode(encode(x)) == x, with control tokens as text and as
 // tokens; and through Utf8Stream in pieces.
-//
-//   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -I include -I . \
-//     tests/fuzz/tokenizer_fuzz.cpp -lpcre2-8 -o tokenizer_fuzz && ./tokenizer_fuzz -max_len=512
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "imbrex/text/tokenizer.hpp"
 #include "imbrex/text/utf8_stream.hpp"
+#include "tests/fuzz/input.hpp"
 #include "tests/text/tiny_vocabulary.hpp"
 
 using namespace imbrex;
+using fuzz::require;
 
 namespace {
 
@@ -37,12 +34,6 @@ Tokenizer make(const char* pattern) {
     tiny.add(text, TokenType::user_defined);
   }
   return Tokenizer(Vocabulary(tiny.parts));
-}
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
 }
 
 }  // namespace

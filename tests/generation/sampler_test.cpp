@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "imbrex/base/random.hpp"
+#include "imbrex/base/token.hpp"
 
 using namespace imbrex;
 
@@ -154,6 +155,25 @@ TEST_CASE("logits that no token can be chosen from") {
     CHECK_THROWS_AS(sample({}), ShapeError);
     CHECK(sample({-infinity, 1}) == 1);  // the sampler goes on
   }
+}
+
+TEST_CASE("repetition penalty: one that makes logits infinite is what is blamed") {
+  Sampler small({.repetition_penalty = 1.2e-38, .temperature = 0});
+  const std::vector<float> logits{2, 10, 3};
+  const std::vector<token_t> recent{1};
+  CHECK_THROWS_WITH_AS(
+      small.sample(logits, recent),
+      "repetition_penalty = 1.2e-38: expected one nearer to 1: it makes logits infinite",
+      ConfigError);
+  Sampler large({.repetition_penalty = 1e38, .temperature = 0});
+  CHECK_THROWS_WITH_AS(
+      large.sample(std::vector<float>{-100}, std::vector<token_t>{0}),
+      "repetition_penalty = 1e+38: expected one nearer to 1: it makes logits infinite",
+      ConfigError);
+  // Logits that were not all right before are blamed themselves.
+  CHECK_THROWS_WITH_AS(small.sample(std::vector<float>{2, not_a_number}, recent),
+                       "sample(logits): logit 1 is NaN: expected finite numbers or -infinity",
+                       NumericError);
 }
 
 TEST_CASE("a call that throws draws no number") {

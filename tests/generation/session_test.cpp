@@ -151,7 +151,7 @@ TEST_CASE("session: however a generation ends, it holds what was generated and c
       return true;
     };
     CHECK(complaint<CapacityError>([&] { narrow.generate(options, collect); }) ==
-          "generate: the session is full: it has room for 20 tokens");
+          "session: it is full: it has room for 20 tokens");
     CHECK(text == r.tokenizer.decode(r.first(4)));
     r.check(narrow, r.first(4));
     CHECK(narrow.room() == 0);
@@ -287,7 +287,7 @@ TEST_CASE("session: options out of range are errors, and nothing has happened") 
     return complaint<ConfigError>([&] { session.generate(options); });
   };
   CHECK(complaint<ShapeError>([&] { session.generate(r.options); }) ==
-        "generate: feed a prompt of one token or more first");
+        "session: expected a prompt of one token or more before generating");
   session.feed(r.prompt);
   CHECK(refused([](auto& o) { o.max_tokens = -1; }) == "max_tokens = -1: expected 0 or more");
   CHECK(refused([](auto& o) { o.penalty_window = -2; }) ==

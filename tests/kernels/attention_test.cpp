@@ -219,6 +219,18 @@ TEST_CASE("attention: a window whose first tiles are all masked") {  // C26, pyt
   check_against_reference(p);
 }
 
+TEST_CASE("attention: sums beyond the range of a half are no infinity") {
+  // Equal scores: the mean of 200 values of 60000, whose sum is 183 times what a half can hold; and
+  // scores of 300 * 300 * 8, beyond it themselves.
+  Problem p(2, 200, 1, 1, 8);
+  std::fill(p.q.begin(), p.q.end(), 300.0f);
+  std::fill(p.k.begin(), p.k.end(), 300.0f);
+  std::fill(p.v.begin(), p.v.end(), 60000.0f);
+  p.scale = 1;
+  p.run();
+  for (const float x : p.out) CHECK(std::abs(x - 60000.0f) < 60000.0f * 200 * 1e-7f);
+}
+
 TEST_CASE("attention: finite scores count, however low or high they are") {  // C26
   for (const float score : {-1e5f, -1e30f, 1e5f, 1e30f}) {
     Problem p(2, 100, 1, 1, 1);

@@ -189,6 +189,20 @@ TEST_CASE("gemv: the same bits for any number of threads, on every set") {
   }
 }
 
+TEST_CASE("gemv: three rows on 1 to 64 threads") {
+  const Stored w(Dtype::q4_0, 3, 256, 10);
+  const std::vector<float> x = uniform(256, 11);
+  const std::vector<float> one = [&] {
+    set_threads(1);
+    return product(w.matrix(), x, 1);
+  }();
+  for (int threads = 2; threads <= 64; ++threads) {
+    set_threads(threads);
+    CHECK_MESSAGE(different_bits(product(w.matrix(), x, 1), one) == "", threads);
+  }
+  set_threads(0);
+}
+
 TEST_CASE("gemv: strides of x and y are obeyed, and sizes of zero") {
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "imbrex/layers/rope.hpp"
 #include "tests/support/layers.hpp"
 
 using namespace imbrex;
@@ -95,4 +96,11 @@ TEST_CASE("rope_frequencies: a theta and a factor that are none") {
     CHECK_THROWS_AS(rope_frequencies(10000, 4, {.kind = RopeScalingKind::linear, .factor = wrong}),
                     ConfigError);
   }
+}
+
+TEST_CASE("rope: scaling and pairs that there are not") {
+  CHECK(error_of<ConfigError>([] { rope_frequencies(10000, 4, {.kind = RopeScalingKind(4)}); }) ==
+        "scaling.kind = 4: expected 0 to 3");
+  CHECK(error_of<ConfigError>([] { Rope<HeadDim<>>({1.0f}, RopePairs(2)); }) ==
+        "rope.pairs = 2: expected 0 or 1");
 }

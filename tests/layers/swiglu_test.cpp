@@ -96,3 +96,16 @@ TEST_CASE("swiglu.into: scratch and y that do not fit are found before any write
     for (const float value : values) CHECK(value == 7);
   }
 }
+
+TEST_CASE("swiglu: an activation that there is not is an error, and nothing is written") {
+  Random random(3);
+  auto ffn = random_swiglu(Model<>(4), Hidden<>(6), random);
+  ffn.activation = Activation(9);
+  const auto x = normal(random, Time<>(3), Model<>(4));
+  CHECK(error_of<ConfigError>([&] { ffn(x); }) == "activation = 9: expected 0 to 3");
+  const Scratched<SwiGLU<Model<>, Hidden<>>> memory(ffn, 3);
+  auto y = full(7.0f, Time<>(3), Model<>(4));
+  CHECK(error_of<ConfigError>([&] { ffn.into(y, x, memory.scratch); }) ==
+        "activation = 9: expected 0 to 3");
+  for (const float value : elements(y)) CHECK(value == 7);
+}

@@ -198,3 +198,22 @@ TEST_CASE("check: the error carries key and value") {
     CHECK(error.value() == "0");
   }
 }
+
+TEST_CASE("check: choices that there are not") {
+  CHECK(complaint([](Config& c) { c.activation = Activation(4); }) ==
+        "activation = 4: expected a choice, 0 to 3");
+  CHECK(complaint([](Config& c) { c.norm = NormKind(2); }) ==
+        "norm = 2: expected a choice, 0 to 1");
+  CHECK(complaint([](Config& c) { c.norm_placement = NormPlacement(3); }) ==
+        "norm_placement = 3: expected a choice, 0 to 2");
+  CHECK(complaint([](Config& c) { c.qk_norm = QkNorm(255); }) ==
+        "qk_norm = 255: expected a choice, 0 to 2");
+  CHECK(complaint([](Config& c) { c.feed_forward = FeedForwardKind(2); }) ==
+        "feed_forward = 2: expected a choice, 0 to 1");
+  CHECK(complaint([](Config& c) { c.positions = Positions(3); }) ==
+        "positions = 3: expected a choice, 0 to 2");
+  CHECK(complaint([](Config& c) { c.rope.pairs = RopePairs(2); }) ==
+        "rope.pairs = 2: expected a choice, 0 to 1");
+  CHECK(complaint([](Config& c) { c.rope.scaling.kind = RopeScalingKind(4); }) ==
+        "rope.scaling.kind = 4: expected a choice, 0 to 3");
+}

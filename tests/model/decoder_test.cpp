@@ -229,6 +229,15 @@ TEST_CASE("decoder: the types of a static decoder") {
   CHECK(decoder(ids).count() == 3 * 2 * 320);
 }
 
+// `accepts` asks of a decoder what it asks of a layer.
+static_assert(accepts<Decoder<>, Tensor<token_t, Batch<3>, Time<>>>);
+static_assert(accepts<Decoder<wide_dims>, View<const token_t, Time<>>>);
+static_assert(!accepts<Decoder<>, Tensor<float, Time<>>>);
+static_assert(!accepts<Decoder<>, Tensor<token_t, Time<>, Batch<3>>>);
+static_assert(!accepts<Decoder<>, Tensor<token_t>>);
+static_assert(!accepts<Decoder<>, Tensor<token_t, Vocab<>, Time<>>>);  // would have Vocab twice
+static_assert(!accepts<Decoder<>, int>);
+
 TEST_CASE("decoder: a block that there is not") {
   const Decoder<> decoder = tiny("f32");
   CHECK(complaint<ShapeError>([&] { decoder.block(2); }) == "block: expected 0 to 1, got 2");

@@ -214,6 +214,35 @@ TEST_CASE("kv_cache_bytes: Llama 2 7B, and what GQA saves") {
         "tokens = -5: expected 0 or more");
 }
 
+TEST_CASE("workspace_bytes: by hand") {
+  // A row is 4 x 8 + 2 x 24 + 2 x 12 + 2 x 5 floats, a row of logits 10.
+  CHECK(workspace_bytes(tiny, {.rows = 3, .logit_rows = 2}) == 4 * (3 * 114 + 2 * 10));
+  CHECK(workspace_bytes(tiny, {.rows = 0, .logit_rows = 0}) == 0);
+  CHECK(complaint([] { (void)workspace_bytes(tiny, {.rows = -1}); }) ==
+        "rows = -1: expected 0 or more");
+  CHECK(complaint([] { (void)workspace_bytes(dynamic, {}); }) != "");
+  CHECK(complaint([] { (void)workspace_bytes(tiny, {.rows = index_t{1} << 60}); }) != "");
+}
+
+TEST_CASE("activation_bytes: by hand") {
+  // Two layers of 4 x 8 + 2 x 24 + 2 x 12 + 3 x 5, then 2 x 8 + 10: 264 numbers a token.
+  CHECK(activation_bytes(tiny, {}) == 528);
+  CHECK(activation_bytes(tiny, {.tokens = 3, .batch = 2, .dtype = Dtype::f32}) == 6 * 4 * 264);
+  // Norms on both sides, of q and k too, and no gate: 6 x 8 + 3 x 36 + 2 x 5.
+  CHECK(activation_bytes(every_bias, {}) == 2 * (2 * 166 + 2 * 8 + 10));
+  // Llama 2 7B, a layer and token: 8 x 4096 + 3 x 11008 = 65792, in 16 bits 131,584 bytes.
+  // (Standard layers, with a feed-forward width of 4 D, need 34 D = 139,264: Korthikanti et al.
+  // 2022, table 2.)
+  CHECK(activation_bytes(presets::llama2_7b, {}) == 2 * (32 * 65'792 + 2 * 4096 + 32'000));
+  CHECK(complaint([] { (void)activation_bytes(tiny, {.dtype = Dtype::q8_0}); }) ==
+        "dtype = Q8_0: expected one whose blocks of 32 divide a row of 1");
+  CHECK(complaint([] { (void)activation_bytes(tiny, {.batch = -1}); }) ==
+        "batch = -1: expected 0 or more");
+  CHECK(complaint([] {
+          (void)activation_bytes(tiny, {.tokens = huge, .batch = huge});
+        }).find("count = more than") == 0);
+}
+
 TEST_CASE("training_bytes: 16 a parameter") {
   const TrainingBytes t = training_bytes(presets::llama2_7b);
   CHECK(t.weights == 13'476'831'232);
@@ -262,6 +291,16 @@ TEST_CASE("forward_flops: a window, as a sum over tokens and layers") {
             static_cast<double>(4 * 24 * keys));
     }
   }
+}
+
+TEST_CASE("forward_flops: attention's share of a prompt of Llama 2 7B") {
+  // 4 H d L T (T + 1) / 2 of it, besides 2 L T (4 D^2 + 3 D F), and one row of logits.
+  const auto share = [](index_t tokens) {
+    const Flops f = forward_flops(presets::llama2_7b, {.tokens = tokens});
+    return f.attention / f.total;
+  };
+  CHECK(share(2048) == doctest::Approx(0.0398).epsilon(0.01));
+  CHECK(share(131'072) == doctest::Approx(0.726).epsilon(0.01));
 }
 
 TEST_CASE("forward_flops: a prompt at once is the sum of its tokens") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <type_traits>
 
 #include "imbrex/tensor/tensor.hpp"
@@ -78,6 +79,29 @@ TEST_CASE("strides: row-major without gaps unless others are given") {
 
   const index_t one[] = {100, 1};  // the stride of an axis of one position does not matter
   CHECK(View<float, Batch<1>, Model<4>>(data, Shape<Batch<1>, Model<4>>(), one).is_contiguous());
+}
+
+TEST_CASE("strides that lead beyond what can be counted are an error") {
+  float data[24] = {};
+  constexpr index_t most = (std::numeric_limits<index_t>::max)();
+  constexpr index_t least = (std::numeric_limits<index_t>::min)();
+  const auto complaint = [&](index_t outer, index_t inner) {
+    return message_of<ShapeError>([&] {
+      const index_t strides[] = {outer, inner};
+      View<float, Time<>, Model<4>>(data, Shape<Time<>, Model<4>>(Time<>(3), Model<4>()), strides);
+    });
+  };
+  CHECK(complaint(most, 1) ==
+        "view: its strides lead further than can be counted: x[Time=3, Model=4], "
+        "strides[Time=9223372036854775807, Model=1]");
+  for (const index_t stride :
+       {most, most - 1, most / 2, most / 12 + 1, least, least + 1, -most / 3}) {
+    CHECK(complaint(stride, 1) != "(nothing was thrown)");
+    CHECK(complaint(4, stride) != "(nothing was thrown)");
+  }
+  CHECK(complaint(most / 24, most / 36) == "(nothing was thrown)");  // 4 bytes, 3 and 4 positions
+  CHECK(complaint(most / 24 + 1, most / 24) != "(nothing was thrown)");
+  CHECK(complaint(-4, -1) == "(nothing was thrown)");
 }
 
 TEST_CASE("views are constexpr") {

@@ -94,3 +94,9 @@ TEST_CASE("an empty weight stays one, between any sizes") {
   CHECK(message_of<ShapeError>([&] { const Static checked(no_rows); }) ==
         "axis Hidden: expected size 3, got 0");
 }
+
+TEST_CASE("a weight in a format that there is not is an error") {
+  std::vector<std::byte> bytes(1000);
+  CHECK_THROWS_WITH_AS(Dynamic(Hidden<>(3), Model<>(64), Dtype(99), bytes.data(), 0, Owner()),
+                       "dtype = 99: expected 0 to 12", ConfigError);
+}

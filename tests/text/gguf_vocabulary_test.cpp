@@ -99,12 +99,13 @@ TEST_CASE("GGUF vocabulary: a normal token outside the alphabet keeps its text, 
 TEST_CASE("GGUF vocabulary: unknown kinds are named with what is known") {
   Keys keys;
   keys.model = "llama";
-  CHECK_THROWS_WITH_AS(
-      keys.read(), "tokenizer.ggml.model = llama: expected a known tokenizer: gpt2", ConfigError);
+  CHECK_THROWS_WITH_AS(keys.read(),
+                       "m.gguf: tokenizer.ggml.model = llama: expected a known tokenizer: gpt2",
+                       ConfigError);
   keys = {};
   keys.pre = "gpt-9";
   CHECK_THROWS_WITH_AS(keys.read(),
-                       "tokenizer.ggml.pre = gpt-9: expected a known split pattern: gpt-2, "
+                       "m.gguf: tokenizer.ggml.pre = gpt-9: expected a known split pattern: gpt-2, "
                        "llama-bpe, qwen2, smollm",
                        ConfigError);
 }
@@ -113,12 +114,12 @@ TEST_CASE("GGUF vocabulary: what a file calls its kind cannot upset a terminal")
   Keys keys;
   keys.model = "\x1b[31m\nred";
   CHECK_THROWS_WITH_AS(keys.read(),
-                       "tokenizer.ggml.model = ?[31m?red: expected a known tokenizer: gpt2",
+                       "m.gguf: tokenizer.ggml.model = ?[31m?red: expected a known tokenizer: gpt2",
                        ConfigError);
   keys = {};
   keys.pre = "x\r\x1b]0;title\x07\u009b2J" + std::string(100, 'y');
   CHECK_THROWS_WITH_AS(keys.read(),
-                       ("tokenizer.ggml.pre = x??]0;title?"
+                       ("m.gguf: tokenizer.ggml.pre = x??]0;title?"
                         "?2J" +
                         std::string(48, 'y') +
                         "...: expected a known split pattern: gpt-2, llama-bpe, qwen2, smollm")

@@ -97,6 +97,16 @@ TEST_CASE("Tokenizer: the ends of a generation are the named ones and those know
   CHECK(tokenizer.ends().size() == 2);
 }
 
+TEST_CASE("Tokenizer: token 0 can be an end, and no end is one, too") {
+  TinyVocabulary tiny;
+  CHECK(Tokenizer(Vocabulary(tiny.parts)).ends().empty());
+  tiny.parts.special.end = 0;
+  const Tokenizer tokenizer{Vocabulary(tiny.parts)};
+  CHECK(tokenizer.is_end(0));
+  CHECK_FALSE(tokenizer.is_end(1));
+  CHECK(tokenizer.ends().size() == 1);
+}
+
 TEST_CASE("Tokenizer: a split pattern that is not known") {
   CHECK_THROWS_AS(make("whatever"), ConfigError);
 }

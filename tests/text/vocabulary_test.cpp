@@ -39,6 +39,8 @@ TEST_CASE("Vocabulary: parts that do not fit are refused") {
   SUBCASE("a type too many") { parts.types.push_back(TokenType::normal); }
   SUBCASE("two tokens with one text") { tiny.add("ab", TokenType::normal); }
   SUBCASE("a merge of nothing") { parts.merges.push_back({"", "a"}); }
+  SUBCASE("a type that there is not") { parts.types[0] = TokenType(7); }
+  SUBCASE("a type of zero") { parts.types[0] = TokenType(0); }
   SUBCASE("a special token behind the end") { parts.special.end = 257; }
   SUBCASE("a special token below zero") { parts.special.begin = -2; }
   SUBCASE("a beginning without a token") { parts.add_begin = true; }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "imbrex/base/index.hpp"
+#include "imbrex/base/printable.hpp"
 
 namespace imbrex::inline IMBREX_ABI {
 
@@ -15,7 +16,9 @@ namespace imbrex::inline IMBREX_ABI {
 /// what came.
 class Error : public std::exception {
  public:
-  explicit Error(std::string message) : message_(std::move(message)) {}
+  /// Whatever was put into the message (a path, say), it becomes one line that cannot upset a
+  /// terminal: see `printable`.
+  explicit Error(const std::string& message) : message_(printable(message, message.size())) {}
   const char* what() const noexcept override { return message_.c_str(); }
 
  private:
@@ -31,8 +34,10 @@ class ShapeError : public Error {
 /// A value that a configuration, an option or an environment variable cannot take.
 class ConfigError : public Error {
  public:
-  ConfigError(std::string key, std::string value, const std::string& expected)
-      : Error(key + " = " + value + ": expected " + expected),
+  /// `file`: where the value was read, if it came from a file.
+  ConfigError(std::string key, std::string value, const std::string& expected,
+              const std::string& file = {})
+      : Error((file.empty() ? "" : file + ": ") + key + " = " + value + ": expected " + expected),
         key_(std::move(key)),
         value_(std::move(value)) {}
   const std::string& key() const { return key_; }

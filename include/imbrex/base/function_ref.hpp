@@ -17,6 +17,7 @@ class FunctionRef<R(As...)> {
  public:
   FunctionRef() = default;
 
+  /// Refers to `f`, which must be called while it lives.
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
              std::is_invocable_r_v<R, F&, As...>)
@@ -35,6 +36,7 @@ class FunctionRef<R(As...)> {
     }
   }
 
+  /// Whether it refers to something; only then may it be called.
   explicit operator bool() const { return call_ != nullptr; }
   R operator()(As... args) const { return call_(referred_, args...); }
 

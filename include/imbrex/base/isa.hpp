@@ -16,12 +16,14 @@ namespace imbrex::inline IMBREX_ABI {
 /// Instruction sets with kernels of their own, weakest first.
 enum class Isa { scalar, avx2, avx512 };
 
+/// How many sets there are.
 inline constexpr int isa_count = 3;
 
-/// The name by which IMBREX_ISA asks for a set.
+/// The name by which IMBREX_ISA asks for a set; "unknown" where there is no such set.
 constexpr const char* name(Isa isa) {
+  const int number = static_cast<int>(isa);
   constexpr const char* names[isa_count] = {"scalar", "avx2", "avx512"};
-  return names[static_cast<int>(isa)];
+  return number >= 0 && number < isa_count ? names[number] : "unknown";
 }
 
 #if defined(__x86_64__)

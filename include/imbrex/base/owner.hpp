@@ -41,6 +41,7 @@ class Owner {
     return static_cast<const Held<T>*>(held_)->object;
   }
 
+  /// Whether it owns something.
   explicit operator bool() const { return held_ != nullptr; }
 
  private:

@@ -31,7 +31,7 @@ constexpr PhiloxBlock philox4x32(PhiloxBlock counter, std::uint32_t key0, std::u
 }
 
 /// A stream of random numbers; a UniformRandomBitGenerator, with the conversions written out
-/// because those of <random> differ between standard libraries.
+/// because those of `<random>` differ between standard libraries.
 class Random {
  public:
   using result_type = std::uint32_t;
@@ -40,6 +40,7 @@ class Random {
   explicit constexpr Random(std::uint64_t seed, std::uint64_t stream = 0)
       : seed_(seed), stream_(stream) {}
 
+  /// The range of `operator()`.
   // In parentheses, or a `max` macro would take them.
   static constexpr result_type(min)() { return 0; }
   static constexpr result_type(max)() { return 0xFFFFFFFFu; }

@@ -9,8 +9,11 @@
 #define IMBREX_VERSION_MINOR 1
 #define IMBREX_VERSION_PATCH 0
 
-#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "imbrex needs infinities and NaN: compile without -ffast-math and -ffinite-math-only"
+// Infinities and NaN have meanings here, and sums that were ordered for their error must stay so.
+// (clang tells of -ffast-math and -ffinite-math-only, g++ of the other two as well.)
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#error "imbrex needs IEEE arithmetic: compile without -ffast-math, -Ofast and their parts"
 #endif
 
 #if defined(__cpp_exceptions)
@@ -42,6 +45,7 @@ struct Version {
   int major_version, minor_version, patch_version;
 };
 
+/// The version of these headers.
 inline constexpr Version version{IMBREX_VERSION_MAJOR, IMBREX_VERSION_MINOR, IMBREX_VERSION_PATCH};
 
 }  // namespace imbrex

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "imbrex/base/printable.hpp"
 #include "imbrex/formats/gguf_file.hpp"
-#include "imbrex/formats/printable.hpp"
 
 namespace imbrex::gguf_keys {
 
@@ -116,6 +116,7 @@ class GgufKeys {
     }
   }
 
+  /// The whole name of a key: "llama." and `key`; and whether the file has it.
   std::string name(std::string_view key) const { return prefix_ + std::string(key); }
   bool has(std::string_view key) const { return file_.find(name(key)) != nullptr; }
 
@@ -129,11 +130,13 @@ class GgufKeys {
     return has(key) ? size(key) : otherwise;
   }
 
+  /// A number. Throws FormatError where it is missing, unless there is an `otherwise`.
   double number(std::string_view key) const { return double{file_.get<float>(name(key))}; }
   double number_or(std::string_view key, double otherwise) const {
     return has(key) ? number(key) : otherwise;
   }
 
+  /// Throws ConfigError with the key's whole name.
   [[noreturn]] void refuse(std::string_view key, std::string value,
                            const std::string& expected) const {
     raise(ConfigError(printable(name(key)), std::move(value), expected));

@@ -27,6 +27,7 @@ Decoder<dims> load(const std::string& path, FileAccess access = FileAccess::map,
   return load<dims>(GgufFile::open(path, access), progress);
 }
 
+/// The same for a literal.
 template <Dims dims = Dims{}>
 Decoder<dims> load(const char* path, FileAccess access = FileAccess::map,
                    LoadProgress progress = {}) {

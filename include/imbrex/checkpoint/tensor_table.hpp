@@ -57,6 +57,7 @@ struct TensorRow {
   TensorAxis in[2];
   bool (*wanted)(const Config&);  ///< required where it holds, an error where it does not
 
+  /// Whether it maps something; a vector does not.
   constexpr bool is_matrix() const { return in[0] != TensorAxis::none; }
 };
 

@@ -14,7 +14,7 @@
 
 #include "imbrex/base/errors.hpp"
 #include "imbrex/base/index.hpp"
-#include "imbrex/formats/printable.hpp"
+#include "imbrex/base/printable.hpp"
 
 namespace imbrex::inline IMBREX_ABI {
 
@@ -28,6 +28,7 @@ class ByteReader {
   ByteReader(std::span<const std::byte> bytes, std::string_view file)
       : data_(bytes.data()), size_(static_cast<index_t>(bytes.size())), file_(file) {}
 
+  /// Bytes read so far, and bytes that are left.
   index_t position() const { return position_; }
   index_t left() const { return size_ - position_; }
 
@@ -83,6 +84,7 @@ class ByteReader {
     fail_at(position_, std::move(problem), std::move(expected), std::move(got), subject);
   }
 
+  /// The same at a position of one's own.
   [[noreturn]] void fail_at(index_t offset, std::string problem, std::string expected = {},
                             std::string got = {}, std::string_view subject = {}) const {
     raise(FormatError({.file = std::string(file_),

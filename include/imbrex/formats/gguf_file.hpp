@@ -14,9 +14,9 @@
 
 #include "imbrex/base/errors.hpp"
 #include "imbrex/base/owner.hpp"
+#include "imbrex/base/printable.hpp"
 #include "imbrex/formats/gguf_reader.hpp"
 #include "imbrex/formats/mapped_file.hpp"
-#include "imbrex/formats/printable.hpp"
 
 namespace imbrex::inline IMBREX_ABI {
 
@@ -41,6 +41,7 @@ class GgufFile {
     return result;
   }
 
+  /// The path, or what stands for it; the format's version; the alignment of tensors in bytes.
   const std::string& name() const { return name_; }
   std::uint32_t version() const { return contents_.version; }
   index_t alignment() const { return contents_.alignment; }

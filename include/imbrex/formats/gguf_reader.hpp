@@ -32,6 +32,7 @@
 
 namespace imbrex {
 
+/// The first four bytes, the version that is written, and limits of the format.
 inline constexpr std::uint32_t gguf_magic = 0x46554747;  // "GGUF"
 inline constexpr std::uint32_t gguf_version = 3;
 inline constexpr index_t gguf_default_alignment = 32;
@@ -51,7 +52,7 @@ struct GgufContents {
   index_t alignment = gguf_default_alignment;
   std::vector<GgufEntry> entries;
   std::vector<GgufTensor> tensors;
-  std::vector<std::uint32_t> entries_by_key, tensors_by_name;  // indices
+  std::vector<std::uint32_t> entries_by_key, tensors_by_name;  ///< indices
 };
 
 }  // namespace imbrex

@@ -44,14 +44,15 @@ struct GgufTensor {
   }
 };
 
-/// Bytes of a tensor of `dims`; -1 where rows are not whole blocks, or a product overflows.
+/// Bytes of a tensor of `dims`; -1 where rows are not whole blocks, a product overflows, or there
+/// is no such type.
 constexpr index_t gguf_tensor_bytes(GgufType type, const std::array<index_t, 4>& dims) {
   const GgufTypeTraits& t = traits(type);
   index_t numbers = 1, bytes = 0;
   for (const index_t dim : dims) {
     if (!multiply_fits(numbers, dim, numbers)) return -1;
   }
-  if (dims[0] % t.block != 0) return -1;
+  if (t.block == 0 || dims[0] % t.block != 0) return -1;
   return multiply_fits(numbers / t.block, t.bytes, bytes) ? bytes : -1;
 }
 

@@ -61,7 +61,7 @@ struct GgufTypeTraits {
 
 namespace gguf_type {
 
-inline constexpr GgufTypeTraits withdrawn{"withdrawn", 0, 0};
+inline constexpr GgufTypeTraits withdrawn{"withdrawn", 0, 0}, unknown{"unknown", 0, 0};
 
 inline constexpr GgufTypeTraits table[gguf_type_end] = {{"F32", 1, 4},
                                                         {"F16", 1, 2},
@@ -126,10 +126,13 @@ constexpr bool is_gguf_type(std::uint32_t number) {
   return number < gguf_type_end && gguf_type::table[number].block != 0;
 }
 
+/// Name and block of a type; blocks of 0 where there is no such type.
 constexpr const GgufTypeTraits& traits(GgufType type) {
-  return gguf_type::table[static_cast<std::uint32_t>(type)];
+  const std::uint32_t number = static_cast<std::uint32_t>(type);
+  return number < gguf_type_end ? gguf_type::table[number] : gguf_type::unknown;
 }
 
+/// The name of a type: "Q4_0".
 constexpr const char* name(GgufType type) { return traits(type).name; }
 
 /// The format to compute with; nothing where the library does not know how.

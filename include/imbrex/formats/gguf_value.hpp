@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "imbrex/base/index.hpp"
-#include "imbrex/formats/printable.hpp"
+#include "imbrex/base/printable.hpp"
 
 namespace imbrex {
 
@@ -37,8 +37,10 @@ enum class GgufValueType : std::uint32_t {
   float64
 };
 
+/// How many types of values there are.
 inline constexpr std::uint32_t gguf_value_type_count = 13;
 
+/// The name of a type, as the format spells it: "UINT32".
 constexpr const char* name(GgufValueType type) {
   constexpr const char* names[gguf_value_type_count] = {
       "UINT8", "INT8",   "UINT16", "INT16",  "UINT32", "INT32",  "FLOAT32",
@@ -156,6 +158,7 @@ class GgufValue {
     return value;
   }
 
+  /// What the file calls the value's type.
   GgufValueType type() const { return type_; }
   /// The type of an array's elements; of anything else its own type.
   GgufValueType element_type() const {

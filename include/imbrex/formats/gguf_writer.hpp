@@ -14,11 +14,11 @@
 
 #include "imbrex/base/errors.hpp"
 #include "imbrex/base/index.hpp"
+#include "imbrex/base/printable.hpp"
 #include "imbrex/formats/file_replacement.hpp"
 #include "imbrex/formats/gguf_reader.hpp"
 #include "imbrex/formats/gguf_tensor.hpp"
 #include "imbrex/formats/gguf_value.hpp"
-#include "imbrex/formats/printable.hpp"
 
 namespace imbrex::gguf::inline IMBREX_ABI {
 

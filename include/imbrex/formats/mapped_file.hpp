@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <span>
 #include <string>
@@ -76,13 +77,18 @@ namespace imbrex::inline IMBREX_ABI {
 class MappedFile {
  public:
   /// Throws FormatError when `path` is missing, unreadable, a directory or empty, or when it
-  /// shrinks while it is read; CapacityError when there is no memory to read it into.
+  /// shrinks while it is read; CapacityError when there is no memory to read it into, or no room
+  /// for it in a 32-bit address space.
   explicit MappedFile(std::string path, FileAccess access = FileAccess::map)
       : path_(std::move(path)) {
     // Not blocking: to open a pipe would otherwise wait for its writer.
     const mapped_file::Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.number < 0) mapped_file::fail_errno(path_, "cannot be opened");
     const index_t size = mapped_file::size_of(file, path_);
+    if (static_cast<std::uint64_t>(size) > static_cast<std::size_t>(-1) / 2) {
+      raise(CapacityError(path_ + ": its " + std::to_string(size) +
+                          " bytes do not fit the address space"));
+    }
     access_ = access;
     if (access == FileAccess::map) {
       map(file, size);
@@ -91,12 +97,14 @@ class MappedFile {
     }
   }
 
+  /// Takes the bytes along: they stay where they are, and `other` has none.
   MappedFile(MappedFile&& other) noexcept
       : path_(std::move(other.path_)),
         data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)),
         access_(other.access_) {}
 
+  /// The same; the bytes that were here go.
   MappedFile& operator=(MappedFile&& other) noexcept {
     MappedFile taken(std::move(other));
     std::swap(path_, taken.path_);
@@ -115,6 +123,7 @@ class MappedFile {
     }
   }
 
+  /// The file's bytes, and its path.
   std::span<const std::byte> bytes() const {
     return {static_cast<const std::byte*>(data_), static_cast<std::size_t>(size_)};
   }

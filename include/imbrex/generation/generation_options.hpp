@@ -29,9 +29,11 @@ enum class StopReason : std::uint8_t {
   callback    ///< the callback returned false
 };
 
+/// The name of a reason, in words.
 constexpr const char* name(StopReason reason) {
   constexpr const char* names[] = {"end token", "stop text", "length", "callback"};
-  return names[static_cast<int>(reason)];
+  const auto number = static_cast<std::size_t>(reason);
+  return number < sizeof names / sizeof names[0] ? names[number] : "unknown";
 }
 
 /// What a generation has made.

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <span>
 #include <string>
@@ -26,7 +28,7 @@ namespace imbrex::inline IMBREX_ABI {
 /// The draw is the inverse of the cumulative distribution, in integers: the weight of a token is
 /// w_i = round(2^40 exp((l_i - l_max) / T)), W their sum over the tokens that stay; with u from
 /// Random(seed), 53 bits uniform in [0, 1), the token is the first, by ascending id, with
-/// w_0 + ... + w_i > floor(u W). Sums of integers are exact in any order, and nothing of <random>
+/// w_0 + ... + w_i > floor(u W). Sums of integers are exact in any order, and nothing of `<random>`
 /// is used, whose distributions differ between standard libraries. A token less likely than
 /// 2^-41 of the most likely one is never drawn. Filters that remove nothing change nothing.
 class Sampler {
@@ -42,14 +44,15 @@ class Sampler {
   /// The next token for logits[Vocab]; `recent` are the tokens that the repetition penalty looks
   /// at, in any order. Ties go to the lower id. One number is drawn per call, none at temperature
   /// 0. Throws ShapeError where there are no logits or more than 2^23, NumericError where one is
-  /// NaN or +infinity or all are -infinity, TokenError where a recent token is outside the
-  /// vocabulary; the state is then as before.
+  /// NaN or +infinity or all are -infinity, ConfigError where the repetition penalty makes such of
+  /// finite ones, TokenError where a recent token is outside the vocabulary; the state is then as
+  /// before.
   std::int32_t sample(std::span<const float> logits, std::span<const std::int32_t> recent = {}) {
     check_inputs(logits, recent);
     make_room(logits.size());
     std::copy(logits.begin(), logits.end(), scores_.begin());
     penalize(recent);
-    const std::int32_t best = find_best();
+    const std::int32_t best = find_best(logits);
     if (options_.temperature == 0) {
       kept_.assign(1, best);
       return best;
@@ -62,6 +65,7 @@ class Sampler {
     return draw();
   }
 
+  /// The options as they were given.
   const SamplingOptions& options() const { return options_; }
 
   /// The tokens that the last call chose among, ascending; valid until the next call.
@@ -111,26 +115,36 @@ class Sampler {
     for (const std::int32_t id : recent) seen_[at(id)] = false;
   }
 
-  std::int32_t find_best() const {
+  std::int32_t find_best(std::span<const float> logits) const {
     std::size_t best = 0;
     bool bad = false;
     for (std::size_t i = 0; i < scores_.size(); ++i) {
       bad |= std::isnan(scores_[i]);
       if (scores_[i] > scores_[best]) best = i;
     }
-    if (bad || std::isinf(scores_[best])) fail();
+    if (bad || std::isinf(scores_[best])) fail(logits);
     return static_cast<std::int32_t>(best);
   }
 
-  [[noreturn, gnu::cold]] void fail() const {
-    for (std::size_t i = 0; i < scores_.size(); ++i) {
-      if (!std::isnan(scores_[i]) && scores_[i] != std::numeric_limits<float>::infinity()) continue;
+  [[noreturn, gnu::cold]] void fail(std::span<const float> logits) const {
+    bool possible = false;
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      possible |= std::isfinite(logits[i]);
+      if (!std::isnan(logits[i]) && logits[i] != std::numeric_limits<float>::infinity()) continue;
       raise(NumericError("sample(logits): logit " + std::to_string(i) + " is " +
-                         (std::isnan(scores_[i]) ? "NaN" : "+infinity") +
+                         (std::isnan(logits[i]) ? "NaN" : "+infinity") +
                          ": expected finite numbers or -infinity"));
     }
-    raise(NumericError("sample(logits): all " + std::to_string(scores_.size()) +
+    if (possible) fail_penalty();
+    raise(NumericError("sample(logits): all " + std::to_string(logits.size()) +
                        " logits are -infinity: no token is possible"));
+  }
+
+  /// The logits were all right; what the penalty made of them is not.
+  [[noreturn, gnu::cold]] void fail_penalty() const {
+    char penalty[32];
+    std::snprintf(penalty, sizeof penalty, "%g", options_.repetition_penalty);
+    raise(ConfigError("repetition_penalty", penalty, "one nearer to 1: it makes logits infinite"));
   }
 
   /// Whether token a is more likely than b: a total order, also among equals.
@@ -148,7 +162,7 @@ class Sampler {
 
   void keep_top_k() {
     if (options_.top_k == 0 || options_.top_k >= static_cast<index_t>(kept_.size())) return;
-    const auto end = kept_.begin() + options_.top_k;
+    const auto end = kept_.begin() + static_cast<std::ptrdiff_t>(options_.top_k);
     std::nth_element(kept_.begin(), end - 1, kept_.end(),
                      [this](std::int32_t a, std::int32_t b) { return ranks_before(a, b); });
     kept_.erase(end, kept_.end());

@@ -1,6 +1,7 @@
 // A session: one sequence that grows by what is fed to it and by what the model says.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "imbrex/generation/stop_text.hpp"
 #include "imbrex/layers/embedding.hpp"
 #include "imbrex/model/decoder.hpp"
+#include "imbrex/tensor/buffer.hpp"
 #include "imbrex/text/tokenizer.hpp"
 #include "imbrex/text/utf8_stream.hpp"
 
@@ -52,7 +54,7 @@ class Session {
                         "at most the decoder's " + std::to_string(vocab)));
     }
     statistics_.bytes_per_token = decoder.bytes_per_token();
-    tokens_.reserve(static_cast<std::size_t>(cache_.capacity()));
+    tokens_ = Buffer<token_t>(cache_.capacity());
   }
 
   // Neither would outlive the session.
@@ -71,7 +73,7 @@ class Session {
   /// Takes text in, plain: names of special tokens are text. At the start of the sequence it goes
   /// behind the token that begins one, if the vocabulary has it so.
   void feed(std::string_view text) {
-    feed(tokens_.empty() ? tokenizer_.encode_prompt(text) : tokenizer_.encode(text));
+    feed(cache_.length() == 0 ? tokenizer_.encode_prompt(text) : tokenizer_.encode(text));
   }
 
   /// Continues the sequence, and calls `on_piece` with the text as it comes. Throws CapacityError
@@ -80,7 +82,9 @@ class Session {
   /// throws. Tokens generated before an error stay in the session.
   GenerationResult generate(const GenerationOptions& options, OnPiece on_piece = {}) {
     check(options);
-    if (tokens_.empty()) raise(ShapeError("generate: feed a prompt of one token or more first"));
+    if (cache_.length() == 0) {
+      raise(ShapeError("session: expected a prompt of one token or more before generating"));
+    }
     Sampler sampler(options.sampling, options.seed, vocabulary());
     GenerationResult result;
     result.tokens.reserve(static_cast<std::size_t>(lesser(options.max_tokens, cache_.room())));
@@ -113,17 +117,17 @@ class Session {
     if (count == length) return;
     if (count == 0) {
       cache_.clear();
-      tokens_.clear();
       return;
     }
-    const token_t last = tokens_[static_cast<std::size_t>(count - 1)];
+    const token_t last = tokens_.data()[count - 1];
     cache_.truncate(count - 1);
-    tokens_.resize(static_cast<std::size_t>(count - 1));
     run({&last, 1}, statistics_.prompt);
   }
 
   /// All tokens of the sequence.
-  std::span<const token_t> tokens() const { return tokens_; }
+  std::span<const token_t> tokens() const {
+    return {tokens_.data(), static_cast<std::size_t>(cache_.length())};
+  }
   index_t room() const { return cache_.room(); }
   index_t capacity() const { return cache_.capacity(); }
   const SessionStatistics& statistics() const { return statistics_; }
@@ -131,7 +135,7 @@ class Session {
   /// The logits after the last token, for the tokens of the tokenizer: rows of the embedding past
   /// them (padding) are no tokens. Empty where there is no token. Valid until the session goes on.
   std::span<const float> logits() {
-    if (tokens_.empty()) return {};
+    if (cache_.length() == 0) return {};
     return {workspace_.logits(), static_cast<std::size_t>(vocabulary())};
   }
 
@@ -175,21 +179,21 @@ class Session {
   index_t vocabulary() const { return static_cast<index_t>(tokenizer_.vocabulary().size()); }
 
   std::span<const token_t> recent(index_t window) const {
-    const index_t count = lesser(window, static_cast<index_t>(tokens_.size()));
-    return std::span<const token_t>(tokens_).last(static_cast<std::size_t>(count));
+    return tokens().last(static_cast<std::size_t>(lesser(window, cache_.length())));
   }
 
   void run(std::span<const token_t> tokens, RunStatistics& statistics) {
     const auto start = std::chrono::steady_clock::now();
+    const index_t before = cache_.length();
     decoder_.last_logits(workspace_, cache_, tokens);
-    tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());  // reserved: does not throw
+    std::copy(tokens.begin(), tokens.end(), tokens_.data() + before);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     statistics.tokens += static_cast<index_t>(tokens.size());
     statistics.seconds += taken.count();
   }
 
   [[noreturn, gnu::cold]] void fail_full() const {
-    raise(CapacityError("generate: the session is full: it has room for " +
+    raise(CapacityError("session: it is full: it has room for " +
                         std::to_string(cache_.capacity()) + " tokens"));
   }
 
@@ -197,7 +201,7 @@ class Session {
   const Tokenizer& tokenizer_;
   Workspace workspace_;
   KvCache cache_;
-  std::vector<token_t> tokens_;
+  Buffer<token_t> tokens_;  // as many as the cache is long
   SessionStatistics statistics_;
 };
 

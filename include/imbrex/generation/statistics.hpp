@@ -10,6 +10,7 @@ struct RunStatistics {
   index_t tokens = 0;
   double seconds = 0;
 
+  /// 0 where nothing was timed.
   double tokens_per_second() const {
     return seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
   }

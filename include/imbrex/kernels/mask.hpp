@@ -27,6 +27,7 @@ class Mask {
  public:
   enum class Kind : std::uint8_t { none, causal, window, prefix, cross };
 
+  /// The masks, by name. `keys` is the W of a window, the P of a prefix.
   constexpr Mask() = default;  ///< none
   static constexpr Mask none() { return {Kind::none, 0}; }
   static constexpr Mask causal() { return {Kind::causal, 0}; }
@@ -34,6 +35,7 @@ class Mask {
   static constexpr Mask prefix(index_t keys) { return {Kind::prefix, keys}; }
   static constexpr Mask cross() { return {Kind::cross, 0}; }
 
+  /// Which of them this is.
   constexpr Kind kind() const { return kind_; }
   /// The W of a window, the P of a prefix; 0 otherwise.
   constexpr index_t size() const { return size_; }

@@ -14,6 +14,7 @@ struct ConstRows {
   const float* data;
   index_t rows, cols, stride;
 
+  /// The first element of row i.
   constexpr const float* row(index_t i) const { return data + i * stride; }
 };
 
@@ -22,6 +23,7 @@ struct Rows {
   float* data;
   index_t rows, cols, stride;
 
+  /// The first element of row i; and the same rows, read only.
   constexpr float* row(index_t i) const { return data + i * stride; }
   constexpr operator ConstRows() const { return {data, rows, cols, stride}; }
 };
@@ -33,6 +35,7 @@ struct Matrix {
   Dtype dtype;
   index_t rows, cols, row_bytes;
 
+  /// The first byte of row i.
   constexpr const std::byte* row(index_t i) const { return data + i * row_bytes; }
 };
 
@@ -42,6 +45,7 @@ struct ConstHeads {
   const float* data;
   index_t rows, heads, head_dim, row_stride, head_stride;
 
+  /// The first element of a head.
   constexpr const float* at(index_t row, index_t head) const {
     return data + row * row_stride + head * head_stride;
   }
@@ -52,6 +56,7 @@ struct Heads {
   float* data;
   index_t rows, heads, head_dim, row_stride, head_stride;
 
+  /// The first element of a head; and the same heads, read only.
   constexpr float* at(index_t row, index_t head) const {
     return data + row * row_stride + head * head_stride;
   }

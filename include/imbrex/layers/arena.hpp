@@ -81,6 +81,7 @@ class Scratched {
   Arena arena_;
 
  public:
+  /// What the layer works in.
   const typename Layer::Scratch scratch;
 };
 

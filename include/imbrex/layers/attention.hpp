@@ -25,10 +25,12 @@ class Attention {
   static_assert(heads_divide<H, K>, "attention: the number of KvHeads must divide that of Heads");
 
  public:
+  /// What `accepts` asks of a layer.
   using input_type = float;
   template <class List>
   static constexpr bool accepts_axes = axes_end_with<List, Axes<Time<>, M>>;
 
+  /// The axis of the residual stream, and which rows of a chunk belong to which sequence.
   using model_axis = M;
   using Segments = std::span<const Segment>;
 
@@ -39,6 +41,7 @@ class Attention {
     View<float, Time<>, H, D> attended;
   };
 
+  /// The layer's parts; those that are optional may be absent. Any of the matrices may have a bias.
   Linear<M, Axes<H, D>> q;
   Linear<M, Axes<K, D>> k, v;
   Linear<Axes<H, D>, M> out;

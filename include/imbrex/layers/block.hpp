@@ -23,10 +23,12 @@ class Block {
   static_assert(heads_divide<H, K>, "block: the number of KvHeads must divide that of Heads");
 
  public:
+  /// What `accepts` asks of a layer.
   using input_type = float;
   template <class List>
   static constexpr bool accepts_axes = axes_end_with<List, Axes<Time<>, M>>;
 
+  /// The parts' types.
   using AttentionLayer = Attention<M, H, dividing_heads<H, K>, D>;
   using Segments = typename AttentionLayer::Segments;
   using model_axis = M;
@@ -38,6 +40,7 @@ class Block {
     typename Ffn::Scratch ffn;
   };
 
+  /// The block's parts; each norm may be absent.
   std::optional<Norm> attention_norm, attention_post_norm;
   AttentionLayer attention;
   std::optional<Norm> ffn_norm, ffn_post_norm;

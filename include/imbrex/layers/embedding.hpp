@@ -25,12 +25,14 @@ class Embedding {
  public:
   using weight_type = Weight<Axes<V>, Axes<M>>;
 
+  /// What `accepts` asks of a layer.
   using input_type = token_t;
   template <class List>
   static constexpr bool accepts_axes = names_differ<join<List, Axes<M>>>;
 
   /// Without a table: calling it is a ShapeError.
   Embedding() = default;
+  /// With a table; `path` is what errors call the layer.
   explicit Embedding(weight_type table, std::string path = {})
       : table_(std::move(table)), path_(std::move(path)) {}
 
@@ -71,6 +73,7 @@ class Embedding {
     if constexpr (tokens) apply(v.data(), v.is_contiguous(), shape, rows_into(to, 1, path_));
   }
 
+  /// The table, and the path in errors.
   const weight_type& table() const { return table_; }
   const std::string& path() const { return path_; }
 

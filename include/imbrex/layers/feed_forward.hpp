@@ -1,11 +1,19 @@
 // What feed-forward layers have in common: the public face over rows of the model's axis.
 #pragma once
 
+#include "imbrex/base/activation.hpp"
 #include "imbrex/layers/arena.hpp"
 #include "imbrex/layers/observer.hpp"
 #include "imbrex/tensor/tensor.hpp"
 
 namespace imbrex::inline IMBREX_ABI {
+
+/// Throws ConfigError where the value names no activation: a cast could have made it.
+inline void check_activation(Activation activation) {
+  if (activation > Activation::relu) {
+    raise(ConfigError("activation", std::to_string(static_cast<int>(activation)), "0 to 3"));
+  }
+}
 
 /// Maps [..., M] to [..., M], each row by itself. Layer is the feed-forward layer: it has `up` and
 /// `down`, its first matrix (or one of them) and its last, `check(rows, scratch)` says whether a

@@ -19,12 +19,15 @@ class FFN : public FeedForward<FFN<M, F>, M> {
     View<float, Time<>, F> up;
   };
 
+  /// The layer's parts.
   Linear<M, F> up;
   Linear<F, M> down;
   Activation activation = Activation::gelu;
 
-  /// Throws ShapeError where a matrix is missing, or they do not fit each other.
+  /// Throws ShapeError where a matrix is missing, or they do not fit each other, ConfigError for an
+  /// activation that there is not.
   void check_weights() const {
+    check_activation(activation);
     up.check_weight();
     down.check_weight();
     const index_t* us = up.weight().sizes();    // Hidden, Model

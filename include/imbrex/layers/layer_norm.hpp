@@ -12,8 +12,10 @@ struct LayerNormKernel {
   tensor_of<float, list_of<A>> bias;
   float eps;
 
+  /// What Norm asks of its kernel.
   static constexpr const char* other_axis = "layer_norm(x): the last axis of x must be the norm's";
 
+  /// Norms the rows of x into y.
   void run(const kernels::Rows& y, const kernels::ConstRows& x, const float* weight) const {
     kernels::layer_norm(y, x, weight, bias.data(), eps);
   }
@@ -40,6 +42,7 @@ class LayerNorm : public Norm<LayerNormKernel<A>, A> {
     }
   }
 
+  /// The bias, and what is added to the variance.
   const weight_type& bias() const { return this->kernel().bias; }
   float eps() const { return this->kernel().eps; }
 };

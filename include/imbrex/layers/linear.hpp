@@ -18,6 +18,7 @@ class Linear {
   using weight_type = Weight<out_axes, in_axes>;
   using bias_type = tensor_of<float, out_axes>;
 
+  /// What `accepts` asks of a layer.
   using input_type = float;
   template <class List>
   static constexpr bool accepts_axes =
@@ -78,10 +79,12 @@ class Linear {
     apply(ConstOperand::of(x), MutableOperand::of(y));
   }
 
+  /// The parts, what keeps the bias alive, and the path in errors.
   const weight_type& weight() const { return weight_; }
   const float* bias() const { return bias_data_; }  ///< null where there is none
   const Owner& bias_owner() const { return bias_; }
   const std::string& path() const { return path_; }
+  /// Whether it has weights.
   explicit operator bool() const { return static_cast<bool>(weight_); }
 
   /// Throws ShapeError where the layer has no weights yet.

@@ -20,6 +20,7 @@ class Norm {
   using axes = list_of<A>;
   using weight_type = tensor_of<float, axes>;
 
+  /// What `accepts` asks of a layer.
   using input_type = float;
   template <class List>
   static constexpr bool accepts_axes = axes_end_with<List, axes>;
@@ -46,13 +47,16 @@ class Norm {
     apply(ConstOperand::of(x), MutableOperand::of(y));
   }
 
+  /// What rows are multiplied by, and the path in errors.
   const weight_type& weight() const { return weight_; }
   const std::string& path() const { return path_; }
 
  protected:
+  /// For the norms that derive from this.
   Norm(Kernel kernel, weight_type weight, std::string path)
       : kernel_(std::move(kernel)), weight_(std::move(weight)), path_(std::move(path)) {}
 
+  /// What the norm does to a row.
   const Kernel& kernel() const { return kernel_; }
 
   /// Numbers with other sizes of the same axes. Throws ShapeError where the sizes differ.

@@ -13,12 +13,14 @@ template <class T>
 struct Operand {
   static constexpr index_t max_rank = 8;
 
+  /// Where the elements are, and the names, sizes and strides of `rank` axes.
   T* data;
   const char* const* names;
   index_t rank;
   index_t sizes[max_rank];
   index_t strides[max_rank];
 
+  /// The operand of a tensor or view. Throws ShapeError for elements at a null pointer.
   template <TensorLike X>
   static Operand of(X& x) {
     constexpr index_t rank_of_x = list_size<axes_of<X>>;
@@ -34,6 +36,7 @@ struct Operand {
     return operand;
   }
 
+  /// The sizes, and the strides, as errors print them.
   ShapeRef ref(const char* name) const { return {name, names, sizes, rank}; }
   ShapeRef strides_ref() const { return {"strides", names, strides, rank}; }
 
@@ -86,6 +89,7 @@ struct Operand {
   }
 };
 
+/// What a layer reads, and what it writes.
 using ConstOperand = Operand<const float>;
 using MutableOperand = Operand<float>;
 
@@ -97,7 +101,6 @@ using MutableOperand = Operand<float>;
   const std::string text = path.empty() ? sentence : path + ": " + sentence;
   fail<ShapeError>(text.c_str(), x, w);
 }
-
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail_layer(const std::string& path,
                                                               const char* sentence,
                                                               const ShapeRef& w) {
@@ -120,6 +123,7 @@ class RowsOperand {
     rows_ = {packed_.data(), rows, cols, cols};
   }
 
+  /// The rows: x's own, or the copy's.
   const kernels::ConstRows& rows() const { return rows_; }
 
  private:
@@ -243,7 +247,6 @@ View<const float, Time<>, A> as_time(const kernels::ConstRows& rows) {
   const index_t sizes[] = {rows.rows, rows.cols}, strides[] = {rows.stride, 1};
   return {rows.data, Shape<Time<>, A>::from_sizes(sizes), strides};
 }
-
 template <class A>
 View<float, Time<>, A> as_time(const kernels::Rows& rows) {
   const index_t sizes[] = {rows.rows, rows.cols}, strides[] = {rows.stride, 1};

@@ -11,8 +11,10 @@ struct NormOptions {
   float eps = 1e-5f;
   float weight_offset = 0;  ///< 1 where the checkpoint stores w - 1 (Gemma outside GGUF)
 
+  /// What Norm asks of its kernel.
   static constexpr const char* other_axis = "rms_norm(x): the last axis of x must be the norm's";
 
+  /// Norms the rows of x into y.
   void run(const kernels::Rows& y, const kernels::ConstRows& x, const float* weight) const {
     kernels::rms_norm(y, x, weight, eps, weight_offset);
   }
@@ -39,6 +41,7 @@ class RMSNorm : public Norm<NormOptions, A> {
   explicit RMSNorm(const RMSNorm<B>& other)
       : Base(other.options(), Base::copied(other.weight()), other.path()) {}
 
+  /// What is added to mean square and weight.
   const NormOptions& options() const { return this->kernel(); }
 };
 

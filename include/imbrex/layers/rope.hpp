@@ -16,11 +16,14 @@ template <class D>
 class Rope {
  public:
   /// `frequencies`: radians per position, one for each pair. Throws ShapeError where D is static
-  /// and too small for them.
+  /// and too small for them, ConfigError where there are no such pairs.
   explicit Rope(std::vector<float> frequencies, RopePairs pairs = RopePairs::interleaved,
                 float magnitude = 1)
       : frequencies_(std::move(frequencies)), pairs_(pairs), magnitude_(magnitude) {
     check_width(D::static_size);
+    if (pairs > RopePairs::half) {
+      raise(ConfigError("rope.pairs", std::to_string(static_cast<int>(pairs)), "0 or 1"));
+    }
   }
 
   /// Turns x[Time, A, D] in place, row t by positions[t]; A is Heads or KvHeads. Heads and rows may

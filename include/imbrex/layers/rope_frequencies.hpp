@@ -50,14 +50,17 @@ inline double yarn_frequency(double f, index_t i, double theta, index_t n, const
 }  // namespace rope_detail
 
 /// The n/2 frequencies, in radians per position, of n rotating elements. They are computed in
-/// double and rounded once. Throws ConfigError for an odd or negative n, and for a theta or factor
-/// that is not positive.
+/// double and rounded once. Throws ConfigError for an odd or negative n, for a theta or factor that
+/// is not positive, and for a kind of scaling that there is not.
 inline std::vector<float> rope_frequencies(double theta, index_t n,
                                            const RopeScaling& scaling = {}) {
   if (n < 0 || n % 2 != 0) raise(ConfigError("rotary_dims", std::to_string(n), "an even number"));
   if (!(theta > 0)) raise(ConfigError("theta", std::to_string(theta), "a positive number"));
   if (!(scaling.factor > 0)) {
     raise(ConfigError("factor", std::to_string(scaling.factor), "a positive number"));
+  }
+  if (scaling.kind > RopeScalingKind::yarn) {
+    raise(ConfigError("scaling.kind", std::to_string(static_cast<int>(scaling.kind)), "0 to 3"));
   }
   std::vector<float> frequencies;
   for (index_t i = 0; i < n / 2; ++i) {

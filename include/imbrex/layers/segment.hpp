@@ -30,6 +30,7 @@ struct WholeSequences {
     for (index_t t = 0; t < time; ++t) positions(t) = t;
   }
 
+  /// One segment: a sequence's rows, with no keys before them.
   std::span<const Segment> segments() const { return {&segment, 1}; }
 
   /// Calls run(y, x) with the views [Time, M] of each sequence.
@@ -43,6 +44,7 @@ struct WholeSequences {
     }
   }
 
+  /// What Attention::into and Block::into take, and the memory it lies in.
   Tensor<index_t, Time<>> positions;
   Buffer<float> memory;
   Arena arena;

@@ -19,12 +19,15 @@ class SwiGLU : public FeedForward<SwiGLU<M, F>, M> {
     View<float, Time<>, F> gate, up;
   };
 
+  /// The layer's parts.
   Linear<M, F> gate, up;
   Linear<F, M> down;
   Activation activation = Activation::silu;
 
-  /// Throws ShapeError where a matrix is missing, or they do not fit each other.
+  /// Throws ShapeError where a matrix is missing, or they do not fit each other, ConfigError for an
+  /// activation that there is not.
   void check_weights() const {
+    check_activation(activation);
     gate.check_weight();
     up.check_weight();
     down.check_weight();

@@ -24,6 +24,7 @@ enum class Positions : std::uint8_t { rope, learned, none };
 struct EveryNth {
   index_t n = 0;
 
+  /// Whether `layer`, counted from 0, is one of them.
   constexpr bool operator()(index_t layer) const { return n > 0 && (layer + 1) % n == 0; }
 
   /// How many of the first `layers` layers.
@@ -58,15 +59,18 @@ struct Config {
   bool ffn_bias = false;     ///< biases of all the feed-forward matrices
   bool norm_bias = false;    ///< layer_norm only: norms have a bias beside their weight
 
+  /// Norms: which kind, where in a block, and over queries and keys.
   NormKind norm = NormKind::rms_norm;
   NormPlacement norm_placement = NormPlacement::pre;
   double norm_eps = 1e-5;         ///< inside the root
   double norm_weight_offset = 0;  ///< norms multiply by offset + w (Gemma: 1)
   QkNorm qk_norm = QkNorm::none;
 
+  /// The feed-forward layer.
   Activation activation = Activation::silu;
   FeedForwardKind feed_forward = FeedForwardKind::gated;
 
+  /// How positions enter.
   Positions positions = Positions::rope;
   RopeConfig rope{};
 

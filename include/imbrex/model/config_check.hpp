@@ -52,6 +52,24 @@ constexpr void zero_or_more(const char* key, index_t x) {
   if (x < 0) fail_size(key, x, "0 or more");
 }
 
+/// A choice is one of those that there are, `last` being the last of them.
+template <class Choice>
+constexpr void known(const char* key, Choice choice, Choice last) {
+  const index_t number = static_cast<index_t>(choice), most = static_cast<index_t>(last);
+  if (number > most) fail_size(key, number, "a choice, 0 to " + std::to_string(most));
+}
+
+constexpr void check_choices(const Config& c) {
+  known("norm", c.norm, NormKind::layer_norm);
+  known("norm_placement", c.norm_placement, NormPlacement::both);
+  known("qk_norm", c.qk_norm, QkNorm::full);
+  known("activation", c.activation, Activation::relu);
+  known("feed_forward", c.feed_forward, FeedForwardKind::plain);
+  known("positions", c.positions, Positions::none);
+  known("rope.pairs", c.rope.pairs, RopePairs::half);
+  known("rope.scaling.kind", c.rope.scaling.kind, RopeScalingKind::yarn);
+}
+
 constexpr void check_rope_scaling(const RopeScaling& scaling) {
   if (scaling.kind == RopeScalingKind::none) return;
   positive("rope.scaling.factor", scaling.factor);
@@ -91,8 +109,8 @@ namespace imbrex::inline IMBREX_ABI {
 
 /// Checks that `config` describes a decoder: every size known and at least 1 (a decoder without
 /// layers is a damaged file, not a model), heads a multiple of kv_heads, an even number of rotated
-/// elements, scalars finite and in their range. Throws ConfigError with the field and its value; in
-/// a constant expression a failure does not compile.
+/// elements, choices that there are, scalars finite and in their range. Throws ConfigError with the
+/// field and its value; in a constant expression a failure does not compile.
 constexpr void check(const Config& config) {
   using namespace config_check;
   for (const DimsField& field : dims_fields) {
@@ -103,6 +121,7 @@ constexpr void check(const Config& config) {
     fail_size("heads", config.dims.heads,
               "a multiple of kv_heads = " + std::to_string(config.dims.kv_heads));
   }
+  check_choices(config);
   positive("context", config.context);
   positive("norm_eps", config.norm_eps);
   if (!finite(config.norm_weight_offset)) {

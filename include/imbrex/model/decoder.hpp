@@ -25,6 +25,7 @@ class Decoder {
                 "Decoder: the number of KvHeads must divide that of Heads");
 
  public:
+  /// Its axes, and the type of its blocks.
   using M = Model<dims.model>;
   using V = Vocab<dims.vocab>;
   using H = Heads<dims.heads>;
@@ -32,6 +33,12 @@ class Decoder {
   using D = HeadDim<dims.head_dim>;
   using F = Hidden<dims.hidden>;
   using BlockType = Block<M, H, K, D, F>;
+
+  /// What `accepts` asks of a layer.
+  using input_type = token_t;
+  template <class List>
+  static constexpr bool accepts_axes =
+      axes_end_with<List, Axes<Time<>>> && names_differ<join<List, Axes<V>>>;
 
   /// Makes layers of weights. Throws ConfigError where config is not one that can be computed,
   /// or there is a weight that it does not have (a bias, say), ShapeError where its sizes are not
@@ -41,6 +48,7 @@ class Decoder {
   Decoder(Decoder&&) noexcept = default;
   Decoder& operator=(Decoder&&) noexcept = default;
 
+  /// The configuration that it was made with.
   const Config& config() const { return core_.config(); }
 
   /// The layers, with the axes of this decoder; they share its weights. Throws ShapeError for a
@@ -83,6 +91,7 @@ class Decoder {
     return {workspace.logits(), Shape<Time<>, V>(Time<>(rows), vocab())};
   }
 
+  /// The same for one sequence.
   View<const float, Time<>, V> all_logits(Workspace& workspace, KvCache& cache,
                                           std::span<const token_t> tokens,
                                           const Observer& observer = {}) const {

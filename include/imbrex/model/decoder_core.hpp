@@ -38,6 +38,7 @@ class DecoderCore {
     head_ = Linear<M, V>(build.head(), "output");
   }
 
+  /// The configuration, and the layers.
   const Config& config() const { return config_; }
   const Embedding<V, M>& embedding() const { return embedding_; }
   const BlockType& block(index_t i) const {

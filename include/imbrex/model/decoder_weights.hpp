@@ -18,6 +18,7 @@ struct BlockWeights {
   std::vector<float> out_bias;        ///< [Model]
   std::vector<float> q_norm, k_norm;  ///< [HeadDim], or [Heads, HeadDim] and [KvHeads, HeadDim]
 
+  /// The feed-forward layer.
   std::vector<float> ffn_norm, ffn_post_norm;  ///< [Model]
   Weight<Axes<Hidden<>>, Axes<Model<>>> gate, up;
   Weight<Axes<Model<>>, Axes<Hidden<>>> down;

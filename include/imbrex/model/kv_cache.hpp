@@ -44,11 +44,13 @@ class KvCache {
     return *this;
   }
 
+  /// How full it is, in positions, and its size in bytes.
   index_t length() const { return length_; }      ///< positions held
   index_t capacity() const { return capacity_; }  ///< positions there is room for
   index_t room() const { return capacity_ - length_; }
   index_t bytes() const { return buffer_.size() * index_t{sizeof(float)}; }
 
+  /// The sizes of the decoder that it is for.
   index_t layers() const { return layers_; }
   index_t kv_heads() const { return kv_heads_; }
   index_t head_dim() const { return head_dim_; }

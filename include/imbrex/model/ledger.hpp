@@ -182,6 +182,59 @@ constexpr index_t kv_cache_bytes(const Config& config, const KvCacheSize& size) 
       .n;
 }
 
+/// What a Workspace has room for.
+struct WorkspaceSize {
+  index_t rows = 256;      ///< of activations, of any sequences
+  index_t logit_rows = 1;  ///< of logits
+};
+
+/// Bytes of a Workspace: the activations of one block, which the next block overwrites, and logits,
+/// in f32: rows * (4 Model + 2 Heads*HeadDim + 2 KvHeads*HeadDim + 2 Hidden) and logit_rows * Vocab
+/// numbers. The object has, besides, an id and a position for each row, and rounds every part up to
+/// 64 bytes. Throws ConfigError as `check` does, for negative sizes, and overflow.
+constexpr index_t workspace_bytes(const Config& config, const WorkspaceSize& size) {
+  using ledger::Count;
+  check(config);
+  config_check::zero_or_more("rows", size.rows);
+  config_check::zero_or_more("logit_rows", size.logit_rows);
+  const Dims& d = config.dims;
+  const Count a_row = Count(4) * d.model + Count(2) * d.heads * d.head_dim +
+                      Count(2) * d.kv_heads * d.head_dim + Count(2) * d.hidden;
+  return (ledger::matrix_bytes(Dtype::f32, size.rows, a_row) +
+          ledger::matrix_bytes(Dtype::f32, size.logit_rows, d.vocab))
+      .n;
+}
+
+/// What a training step is given.
+struct ActivationSize {
+  index_t tokens = 1;  ///< of each sequence
+  index_t batch = 1;   ///< sequences
+  Dtype dtype = Dtype::bf16;
+};
+
+/// Bytes of the activations that a backward pass reads again, for each token
+///
+///     Layers * (4 Model + 2 Heads*HeadDim + 2 KvHeads*HeadDim + 3 Hidden) + 2 Model + Vocab
+///
+/// numbers: what goes into norms and matrices, q and k as turned, v, gate, up and their product,
+/// the logits; of layers with other norms or without gate accordingly. No scores: tiled attention
+/// computes them again from q and k (Dao et al. 2022, algorithm 4). Throws ConfigError as `check`
+/// does, for negative sizes, overflow, and formats of blocks.
+constexpr index_t activation_bytes(const Config& config, const ActivationSize& size) {
+  using ledger::Count;
+  check(config);
+  config_check::zero_or_more("tokens", size.tokens);
+  config_check::zero_or_more("batch", size.batch);
+  if (traits(size.dtype).block != 1) ledger::partial_block(size.dtype, 1);
+  const Dims& d = config.dims;
+  const Count heads = (Count(d.heads) + d.kv_heads) * d.head_dim;
+  const Count head_tensors = config.qk_norm == QkNorm::none ? 2 : 3;
+  const Count layer = (ledger::norms_per_block(config) + 2) * d.model + head_tensors * heads +
+                      (ledger::input_matrices(config) + 1) * d.hidden;
+  const Count a_token = Count(d.layers) * layer + Count(2) * d.model + d.vocab;
+  return (Count(size.tokens) * size.batch * a_token * traits(size.dtype).bytes).n;
+}
+
 /// Bytes that training holds besides activations.
 struct TrainingBytes {
   index_t weights = 0, gradients = 0, optimiser = 0, total = 0;

@@ -88,18 +88,22 @@ constexpr Config gemma(const Dims& dims, double sqrt_model) {
 
 // clang-format off
 //                                               layers  vocab  model heads kv head_dim hidden
+/// Llama (February 2023).
 inline constexpr Config llama1_7b  = family::llama1({32,  32000,  4096,  32, 32, 128, 11008}, 1e-6);
 inline constexpr Config llama1_13b = family::llama1({40,  32000,  5120,  40, 40, 128, 13824}, 1e-6);
 inline constexpr Config llama1_33b = family::llama1({60,  32000,  6656,  52, 52, 128, 17920}, 1e-6);
 inline constexpr Config llama1_65b = family::llama1({80,  32000,  8192,  64, 64, 128, 22016}, 1e-5);
 
+/// Llama 2.
 inline constexpr Config llama2_7b  = family::llama2({32,  32000,  4096,  32, 32, 128, 11008});
 inline constexpr Config llama2_13b = family::llama2({40,  32000,  5120,  40, 40, 128, 13824});
 inline constexpr Config llama2_70b = family::llama2({80,  32000,  8192,  64,  8, 128, 28672});
 
+/// Llama 3.
 inline constexpr Config llama3_8b  = family::llama3({32, 128256,  4096,  32,  8, 128, 14336});
 inline constexpr Config llama3_70b = family::llama3({80, 128256,  8192,  64,  8, 128, 28672});
 
+/// Llama 3.1, 3.2 and 3.3.
 inline constexpr Config llama3_1_8b =
     family::llama3_1({ 32, 128256,  4096,  32,  8, 128, 14336}, 8, false);
 inline constexpr Config llama3_1_70b =
@@ -112,8 +116,10 @@ inline constexpr Config llama3_2_3b =
     family::llama3_1({ 28, 128256,  3072,  24,  8, 128,  8192}, 32, true);
 inline constexpr Config llama3_3_70b = llama3_1_70b;
 
+/// TinyLlama.
 inline constexpr Config tinyllama_1_1b{.dims = {22, 32000, 2048, 32, 4, 64, 5632}, .context = 2048};
 
+/// SmolLM2.
 inline constexpr Config smollm2_135m =
     family::smollm2({30, 49152,  576,  9,  3, 64, 1536}, 100'000);
 inline constexpr Config smollm2_360m =
@@ -140,13 +146,16 @@ inline constexpr Config mistral_nemo_12b =
 inline constexpr Config mistral_small_24b =
     family::mistral({40, 131072, 5120, 32, 8, 128, 32768}, 32768, 100'000'000);
 
+/// Yi.
 inline constexpr Config yi_6b = family::yi({32, 64000, 4096, 32, 4, 128, 11008});
 inline constexpr Config yi_9b = family::yi({48, 64000, 4096, 32, 4, 128, 11008});
 
+/// DeepSeek LLM.
 inline constexpr Config deepseek_llm_7b{.dims = {30, 102400, 4096, 32, 32, 128, 11008},
                                         .context = 4096,
                                         .norm_eps = 1e-6};
 
+/// Qwen 2.5.
 inline constexpr Config qwen2_5_0_5b =
     family::qwen2_5({24, 151936,  896, 14, 2,  64,  4864},  32768, true, 1e-6);
 inline constexpr Config qwen2_5_1_5b =
@@ -162,6 +171,7 @@ inline constexpr Config qwen2_5_32b =
 inline constexpr Config qwen2_5_72b =
     family::qwen2_5({80, 152064, 8192, 64, 8, 128, 29568}, 131072, false, 1e-5);
 
+/// Qwen 3.
 inline constexpr Config qwen3_0_6b = family::qwen3({28, 151936, 1024, 16, 8, 128,  3072}, true);
 inline constexpr Config qwen3_1_7b = family::qwen3({28, 151936, 2048, 16, 8, 128,  6144}, true);
 inline constexpr Config qwen3_4b   = family::qwen3({36, 151936, 2560, 32, 8, 128,  9728}, true);
@@ -169,6 +179,7 @@ inline constexpr Config qwen3_8b   = family::qwen3({36, 151936, 4096, 32, 8, 128
 inline constexpr Config qwen3_14b  = family::qwen3({40, 151936, 5120, 40, 8, 128, 17408}, false);
 inline constexpr Config qwen3_32b  = family::qwen3({64, 151936, 5120, 64, 8, 128, 25600}, false);
 
+/// Gemma.
 inline constexpr Config gemma_2b =
     family::gemma({18, 256000, 2048,  8,  1, 256, 16384}, 45.254833995939045);
 inline constexpr Config gemma_7b =

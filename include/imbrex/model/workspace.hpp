@@ -53,6 +53,7 @@ class Workspace {
     return *this;
   }
 
+  /// Rows of a chunk, and the sizes of the decoder that it is for.
   index_t rows() const { return rows_; }
   const Dims& dims() const { return dims_; }
 
@@ -80,7 +81,7 @@ class Workspace {
     if (segments > segments_.size()) segments_ = Buffer<Segment>(segments);
   }
 
-  // What a forward pass works on.
+  /// What a forward pass works on.
   float* memory() { return memory_.data(); }
   index_t memory_floats() const { return memory_.size(); }
   float* logits() { return logits_.data(); }

@@ -11,6 +11,7 @@ struct Axis {
   static_assert(N >= 0, "the size of an axis is 0 or more, or dyn");
   static constexpr index_t static_size = N;
 
+  /// The size.
   static constexpr index_t size() { return N; }
 };
 
@@ -19,6 +20,7 @@ template <>
 struct Axis<dyn> {
   static constexpr index_t static_size = dyn;
 
+  /// The size, 0 or more: whoever makes a shape of it checks that.
   constexpr explicit Axis(index_t size) : size_(size) {}
   constexpr index_t size() const { return size_; }
 

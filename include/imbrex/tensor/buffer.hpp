@@ -11,6 +11,7 @@
 
 namespace imbrex::inline IMBREX_ABI {
 
+/// In bytes.
 inline constexpr std::size_t buffer_alignment = 64;
 
 /// Owns `size()` elements of a trivial type. Move-only: copies of what may be gigabytes are asked
@@ -33,6 +34,7 @@ class Buffer {
     if (count > 0) allocate(static_cast<std::size_t>(bytes));
   }
 
+  /// Takes the elements along; `other` has none then, or those that were here.
   Buffer(Buffer&& other) noexcept
       : memory_(std::exchange(other.memory_, nullptr)),
         data_(std::exchange(other.data_, nullptr)),
@@ -45,12 +47,14 @@ class Buffer {
   }
   ~Buffer() { std::free(memory_); }
 
+  /// A copy of the elements. Throws CapacityError.
   Buffer clone() const {
     Buffer copy(size_);
     if (size_ > 0) std::memcpy(copy.data_, data_, static_cast<std::size_t>(size_) * sizeof(T));
     return copy;
   }
 
+  /// The elements; null where there are none.
   T* data() { return data_; }
   const T* data() const { return data_; }
   index_t size() const { return size_; }

@@ -55,6 +55,8 @@ class Shape {
   static_assert(names_differ<Axes<As...>>, "no axis name may stand twice in a shape");
 
  public:
+  /// What the type knows: the axes, how many there are, how many of them have no static size, and
+  /// the sizes, `dyn` where there is none.
   using axes = Axes<As...>;
   static constexpr index_t rank = sizeof...(As);
   static constexpr index_t dynamic_rank = (index_t{0} + ... + (As::static_size == dyn ? 1 : 0));
@@ -110,6 +112,7 @@ class Shape {
     return true;
   }
 
+  /// The names of the axes, `rank` of them.
   static constexpr const char* const* names() { return shape_detail::Names<As...>::value; }
 
  private:

@@ -34,7 +34,6 @@ template <class E>
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail(const char* sentence, const ShapeRef& x) {
   raise(E(std::string(sentence) + ": " + to_string(x)));
 }
-
 template <class E>
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail(const char* sentence, const ShapeRef& x,
                                                         const ShapeRef& w) {

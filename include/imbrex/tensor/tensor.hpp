@@ -38,6 +38,7 @@ class Tensor {
     for (const T& element : elements) *to++ = element;
   }
 
+  /// Moves and copies, see above.
   Tensor(Tensor&&) noexcept = default;
   Tensor& operator=(Tensor&&) noexcept = default;
   Tensor(const Tensor& other) : shape_(other.shape_), buffer_(other.buffer_.clone()) {}
@@ -47,6 +48,8 @@ class Tensor {
   }
   ~Tensor() = default;
 
+  /// The elements, the sizes, and a view of all elements. `view` throws ShapeError where they were
+  /// moved away.
   T* data() { return buffer_.data(); }
   const T* data() const { return buffer_.data(); }
   const shape_type& shape() const { return shape_; }

@@ -1,6 +1,7 @@
 // Views: elements that somebody else owns, with named axes and any strides.
 #pragma once
 
+#include <limits>
 #include <type_traits>
 
 #include "imbrex/tensor/agree.hpp"
@@ -28,10 +29,15 @@ class View {
     }
   }
 
-  /// Elements with `rank` strides of their own.
+  /// Elements with `rank` strides of their own. Throws ShapeError where they lead to elements whose
+  /// distance from the first, in bytes, cannot be counted.
   constexpr View(T* data, const shape_type& shape, const index_t* strides)
       : data_(data), shape_(shape) {
     for (index_t i = 0; i < rank; ++i) strides_[i] = strides[i];
+    index_t reach = 0;
+    for (index_t i = 0; i < rank; ++i) {
+      if (!add_reach(reach, size(i), strides[i])) fail_strides();
+    }
   }
 
   /// The same elements with the same axis names. Implicit where nothing is left to check (to const,
@@ -43,6 +49,7 @@ class View {
     for (index_t i = 0; i < rank; ++i) strides_[i] = other.stride(i);
   }
 
+  /// The first element, the sizes, and the distances between neighbours in elements.
   constexpr T* data() const { return data_; }
   constexpr const shape_type& shape() const { return shape_; }
   constexpr index_t size(index_t i) const { return shape_.size(i); }
@@ -87,6 +94,22 @@ class View {
   }
 
  private:
+  /// Adds to `reach` the bytes that an axis spans. A size of 0 counts as 1: then no stride can
+  /// overflow when axes are cut or joined.
+  static constexpr bool add_reach(index_t& reach, index_t size, index_t stride) {
+    index_t span = 0;
+    if (stride < -(std::numeric_limits<index_t>::max)()) return false;
+    return multiply_fits(greater(size, 1), stride < 0 ? -stride : stride, span) &&
+           multiply_fits(span, index_t{sizeof(T)}, span) && add_fits(reach, span, reach);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void fail_strides() const {
+    index_t sizes[rank + 1] = {};
+    shape_.copy_sizes(sizes);
+    fail<ShapeError>("view: its strides lead further than can be counted",
+                     {"x", shape_.names(), sizes, rank},
+                     {"strides", shape_.names(), strides_, rank});
+  }
+
   template <class Other>
   static constexpr shape_type checked_shape(const Other& other) {
     index_t sizes[rank + 1] = {};

@@ -36,10 +36,12 @@ class Weight<Axes<Os...>, Axes<Is...>> {
   }
 
   /// `bytes` bytes at `data`, kept alive by `owner`. Throws ShapeError when a row is not a whole
-  /// number of blocks of the dtype, or when the bytes are not those of the shape.
+  /// number of blocks of the dtype, or when the bytes are not those of the shape; ConfigError when
+  /// there is no such dtype.
   Weight(Os... outs, Is... ins, Dtype dtype, const std::byte* data, index_t bytes, Owner owner)
       : Weight(out_shape(outs...), in_shape(ins...), dtype, data, bytes, std::move(owner)) {}
 
+  /// The same from two shapes.
   Weight(const out_shape& out, const in_shape& in, Dtype dtype, const std::byte* data,
          index_t bytes, Owner owner)
       : rows_(out.count()),
@@ -79,6 +81,7 @@ class Weight<Axes<Os...>, Axes<Is...>> {
                w.dtype(), w.data(), w.bytes(), w.owner());
   }
 
+  /// What it consists of; `row_bytes` lie between the starts of two rows.
   explicit operator bool() const { return data_ != nullptr; }
   Dtype dtype() const { return dtype_; }
   const std::byte* data() const { return data_; }
@@ -107,6 +110,10 @@ class Weight<Axes<Os...>, Axes<Is...>> {
   static constexpr const char* names[] = {Os::name..., Is::name...};
 
   [[noreturn, gnu::cold, gnu::noinline]] void fail_bytes(index_t expected, index_t got) const {
+    if (!is_dtype(dtype_)) {
+      raise(ConfigError("dtype", std::to_string(static_cast<int>(dtype_)),
+                        "0 to " + std::to_string(dtype_count - 1)));
+    }
     raise(ShapeError(to_string(ref("weight")) + " in " + name(dtype_) + ": expected " +
                      (expected < 0 ? "rows of whole blocks of " +
                                          std::to_string(traits(dtype_).block) + " numbers"

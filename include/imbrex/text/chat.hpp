@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "imbrex/base/errors.hpp"
-#include "imbrex/formats/printable.hpp"
+#include "imbrex/base/printable.hpp"
 #include "imbrex/text/tokenizer.hpp"
 
 namespace imbrex {
@@ -154,6 +154,7 @@ class ChatMl {
     return ids;
   }
 
+  /// The token that ends a message, and the template's own system message, if it has one.
   token_t end_of_turn() const { return end_; }
   const std::string& default_system() const { return default_system_; }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "imbrex/base/errors.hpp"
+#include "imbrex/base/printable.hpp"
 #include "imbrex/formats/gguf_file.hpp"
-#include "imbrex/formats/printable.hpp"
 #include "imbrex/text/byte_level.hpp"
 #include "imbrex/text/split_expressions.hpp"
 #include "imbrex/text/vocabulary.hpp"
@@ -25,13 +25,14 @@ class GgufVocabularyReader {
   VocabularyParts read() {
     const std::string model = file_.get<std::string>("tokenizer.ggml.model");
     if (model != "gpt2") {
-      raise(
-          ConfigError("tokenizer.ggml.model", imbrex::printable(model), "a known tokenizer: gpt2"));
+      raise(ConfigError("tokenizer.ggml.model", imbrex::printable(model), "a known tokenizer: gpt2",
+                        file_.name()));
     }
     parts_.pattern = file_.get<std::string>("tokenizer.ggml.pre");
     if (!known_split_pattern(parts_.pattern)) {
       raise(ConfigError("tokenizer.ggml.pre", imbrex::printable(parts_.pattern),
-                        std::string("a known split pattern: ") + split_pattern_names));
+                        std::string("a known split pattern: ") + split_pattern_names,
+                        file_.name()));
     }
     read_types();
     read_tokens();

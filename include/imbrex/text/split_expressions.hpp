@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "imbrex/base/errors.hpp"
-#include "imbrex/formats/printable.hpp"
+#include "imbrex/base/printable.hpp"
 
 namespace imbrex::text::inline IMBREX_ABI {
 

@@ -40,6 +40,7 @@ class Tokenizer {
     find_ends();
   }
 
+  /// The vocabulary that it was made with.
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
   /// The tokens of a text. The names of control tokens ("<|im_end|>") are text like any other, so

@@ -62,15 +62,17 @@ namespace imbrex::inline IMBREX_ABI {
 class Vocabulary {
  public:
   /// Takes the parts over. `file` is named in errors. Throws FormatError where there is no token,
-  /// the types are not one per token, two normal tokens are the same bytes, half a merge is empty,
-  /// or a special token is outside the vocabulary.
+  /// the types are not one per token or there is no such type, two normal tokens are the same
+  /// bytes, half a merge is empty, or a special token is outside the vocabulary.
   explicit Vocabulary(VocabularyParts parts, const std::string& file = "")
       : parts_(std::move(parts)) {
     check_sizes(file);
+    check_types(file);
     check_special(file);
     check_texts(file);
   }
 
+  /// How many tokens there are, and whether `id` is one.
   index_t size() const { return static_cast<index_t>(parts_.tokens.size()); }
   bool contains(token_t id) const { return id >= 0 && id < size(); }
 
@@ -86,6 +88,7 @@ class Vocabulary {
     return no_token;
   }
 
+  /// As they were read; see VocabularyParts.
   const std::vector<Merge>& merges() const { return parts_.merges; }
   const SpecialTokens& special() const { return parts_.special; }
   const std::string& pattern() const { return parts_.pattern; }
@@ -112,6 +115,14 @@ class Vocabulary {
     if (types != tokens) {
       fail(file, "token types do not fit the tokens", "token_type",
            std::to_string(tokens) + " types", std::to_string(types));
+    }
+  }
+
+  void check_types(const std::string& file) const {
+    for (const TokenType type : parts_.types) {
+      if (type >= TokenType::normal && type <= TokenType::byte) continue;
+      fail(file, "unknown token type", "token_type", "1 to 6",
+           std::to_string(static_cast<int>(type)));
     }
   }
 

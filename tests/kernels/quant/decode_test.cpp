@@ -172,3 +172,13 @@ TEST_CASE("a count that is not whole blocks is an error") {
                        "decode: 33 numbers are not whole blocks of Q8_0", ShapeError);
   CHECK_THROWS_AS(kernels::decode(Dtype::q8_0, stored, -32, out), ShapeError);
 }
+
+TEST_CASE("a format that there is not is an error, and nothing is written") {
+  std::byte stored[34] = {};
+  float out[32] = {7};
+  for (const int number : {13, 99, 255}) {
+    CHECK_THROWS_AS(kernels::decode(static_cast<Dtype>(number), stored, 32, out), ConfigError);
+    CHECK_THROWS_AS(kernels::decode(static_cast<Dtype>(number), stored, 0, out), ConfigError);
+  }
+  CHECK(out[0] == 7);
+}

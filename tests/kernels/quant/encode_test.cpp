@@ -178,4 +178,5 @@ TEST_CASE("formats without an encoder, and counts that are not whole blocks, are
   CHECK_THROWS_WITH_AS(kernels::encode(Dtype::q6_k, x.data(), 256, out),
                        "dtype = Q6_K: expected F32, F16, BF16, Q8_0, Q4_0 or Q4_1", ConfigError);
   CHECK_THROWS_AS(kernels::encode(Dtype::q4_0, x.data(), 31, out), ShapeError);
+  CHECK_THROWS_AS(kernels::encode(Dtype(99), x.data(), 256, out), ConfigError);
 }

@@ -28,9 +28,10 @@ void decode_blocks(const std::byte* blocks, index_t count, float* out) {
 }
 
 /// Decodes `count` numbers of format `dtype`, stored from `blocks` on (any alignment), to `out`.
-/// Throws ShapeError when `count` is not a whole number of blocks.
+/// Throws ShapeError when `count` is not a whole number of blocks, ConfigError when there is no
+/// such dtype.
 inline void decode(Dtype dtype, const std::byte* blocks, index_t count, float* out) {
-  if (row_bytes(dtype, count) < 0) {
+  if (is_dtype(dtype) && row_bytes(dtype, count) < 0) {
     raise(ShapeError("decode: " + std::to_string(count) + " numbers are not whole blocks of " +
                      name(dtype)));
   }
@@ -63,6 +64,8 @@ inline void decode(Dtype dtype, const std::byte* blocks, index_t count, float* o
     case Dtype::q6_k:
       return decode_blocks<BlockQ6_K>(blocks, count, out);
   }
+  raise(ConfigError("dtype", std::to_string(static_cast<int>(dtype)),
+                    "0 to " + std::to_string(dtype_count - 1)));
 }
 
 }  // namespace imbrex::kernels::inline IMBREX_ABI

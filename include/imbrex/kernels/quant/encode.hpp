@@ -115,7 +115,7 @@ void encode_blocks(const float* x, index_t count, std::byte* out) {
 /// is not a whole number of blocks, ConfigError for another dtype. (Not inlined: where g++ 12 knows
 /// the count to be small, it warns of the vector loop that it then does not run.)
 [[gnu::noinline]] inline void encode(Dtype dtype, const float* x, index_t count, std::byte* out) {
-  if (row_bytes(dtype, count) < 0) {
+  if (is_dtype(dtype) && row_bytes(dtype, count) < 0) {
     raise(ShapeError("encode: " + std::to_string(count) + " numbers are not whole blocks of " +
                      name(dtype)));
   }

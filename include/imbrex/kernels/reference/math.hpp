@@ -46,6 +46,7 @@ constexpr double sqrt(double x) {
   return root;
 }
 
+/// The hyperbolic tangent, in constant expressions too.
 constexpr double tanh(double x) {
   if (!std::is_constant_evaluated()) return std::tanh(x);
   const double e = exp(x < 0 ? 2 * x : -2 * x);

@@ -31,7 +31,7 @@ inline Lanes gelu(Lanes x) {
 inline Lanes relu(Lanes x) { return x < 0.0f ? Lanes{} : x; }
 
 /// Calls use(function) for the function that `f` names, so that the choice is made once and not per
-/// number.
+/// number. (Not reached by a value that names none: layers and configurations refuse it.)
 template <class Use>
 inline void with_activation(Activation f, Use use) {
   switch (f) {

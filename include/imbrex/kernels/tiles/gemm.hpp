@@ -60,9 +60,10 @@ inline Panel load_panel(const Matrix& w, index_t o, index_t outputs, index_t k, 
 template <index_t MostRows>
 void multiply_panel(float* y, index_t y_stride, const float* x, index_t x_stride, index_t rows,
                     const Panel& w) {
-  Outputs<MostRows> out(y, rows, w.outputs, Stride(y_stride));
-  const ConstInputs<MostRows> in(x, rows, w.inputs, Stride(x_stride));
-  const ConstPanel weights(w.data, w.outputs, w.inputs, Stride(w.stride));
+  const auto index = [](index_t i) { return static_cast<Eigen::Index>(i); };
+  Outputs<MostRows> out(y, index(rows), index(w.outputs), Stride(index(y_stride)));
+  const ConstInputs<MostRows> in(x, index(rows), index(w.inputs), Stride(index(x_stride)));
+  const ConstPanel weights(w.data, index(w.outputs), index(w.inputs), Stride(index(w.stride)));
   out.noalias() += in * weights.transpose();
 }
 

@@ -1,4 +1,4 @@
-// Text from a file, made safe to print in a message.
+// Text from outside (a file, a path, the environment), made safe to print in a message.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,82 @@
+// What a file says of its own lengths sets no memory aside, in vocabularies; and what cannot be had
+// is an error of the library.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "imbrex/text/gguf_vocabulary.hpp"
+#include "tests/generation/tiny_session.hpp"
+#include "tests/message_of.hpp"
+#include "tests/support/allocations.hpp"
+#include "tests/support/lies.hpp"
+
+using namespace imbrex;
+using namespace imbrex::tests;
+
+namespace {
+
+/// Bytes of address space that the process has.
+rlim_t address_space() {
+  std::ifstream file("/proc/self/statm");
+  rlim_t pages = 0;
+  file >> pages;
+  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Whether run() holds in a process that may have `bytes` more than this one.
+template <class Run>
+bool holds_within(rlim_t bytes, const Run& run) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{address_space() + bytes, RLIM_INFINITY};
+    const bool limited = setrlimit(RLIMIT_AS, &limit) == 0;
+    _exit(limited && run() ? 0 : 1);  // what is thrown ends the process, too, and not with 0
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("memory: a vocabulary that lies about its lengths takes a small multiple of its size") {
+  REQUIRE(counts_allocations);
+  const std::vector<std::byte> sound = fuzz_input("vocabulary/smollm.gguf");
+  REQUIRE(sound.size() > 500);
+  std::int64_t worst = 0;
+  for_each_lie(sound, [&](const std::vector<std::byte>& bytes) {
+    start_counting();
+    try {
+      read_vocabulary(GgufFile::parse(bytes, "m.gguf"));
+    } catch (const Error&) {
+    }
+    worst = (std::max)(worst, allocations.peak.load());
+  });
+  CHECK(worst > 0);
+  CHECK(worst < 64 * static_cast<std::int64_t>(sound.size()) + 65536);
+}
+
+TEST_CASE("session: memory that cannot be had is a CapacityError, wherever it runs out") {
+#if defined(IMBREX_TESTS_SANITISED)
+  MESSAGE("skipped: sanitizers need address space without a limit");
+#else
+  const Decoder<> decoder = Script().decoder();
+  const Tokenizer tokenizer{Vocabulary(byte_vocabulary())};
+  // A position takes 16 bytes in the cache (keys and values, one head of two floats) and 4 for its
+  // token: neither fits, the cache alone, and both.
+  constexpr index_t positions = index_t{1} << 28;
+  const auto message = [&] {
+    return message_of<CapacityError>(
+        [&] { Session<>(decoder, tokenizer, {.capacity = positions, .beyond_context = true}); });
+  };
+  const auto refused = [&] { return message().starts_with("no memory for "); };
+  CHECK(holds_within(8 * rlim_t{positions}, refused));
+  CHECK(holds_within(18 * rlim_t{positions}, refused));
+  CHECK(holds_within(24 * rlim_t{positions}, [&] { return message() == "(nothing was thrown)"; }));
+#endif
+}
