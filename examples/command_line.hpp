@@ -11,7 +11,7 @@
 
 #include "imbrex/base/errors.hpp"
 #include "imbrex/base/index.hpp"
-#include "imbrex/formats/printable.hpp"
+#include "imbrex/base/printable.hpp"
 
 namespace examples {
 

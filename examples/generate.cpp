@@ -111,7 +111,7 @@ Decoder<> load_visibly(const GgufFile& file) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   auto show = [&](index_t done, index_t total) {
     if (!terminal) return;
-    std::fprintf(stderr, "\rloading %s: %3d %%", file.name().c_str(),
+    std::fprintf(stderr, "\rloading %s: %3d %%", printable(file.name(), 256).c_str(),
                  static_cast<int>(100 * done / total));
     if (done == total) std::fprintf(stderr, "\r\033[K");
   };
@@ -181,14 +181,20 @@ void run(const Arguments& a) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::string model;
   try {
     const Arguments arguments = parse(argc, argv);
+    model = arguments.model;
     if (arguments.help) {
       std::fputs(usage, stdout);
     } else {
       run(arguments);
     }
     examples::check_output();
+  } catch (const NumericError& error) {  // of the model's own numbers
+    std::fflush(stdout);
+    std::fprintf(stderr, "generate: %s: %s\n", printable(model, 256).c_str(), error.what());
+    return 1;
   } catch (const std::exception& error) {
     std::fflush(stdout);
     std::fprintf(stderr, "generate: %s\n", error.what());

@@ -3,21 +3,24 @@
 //   parameter_count                  every preset
 //   parameter_count llama-2-7b       one preset, by part
 //   parameter_count model.gguf       a file's tensors by part, beside what its metadata adds up to
-#include <algorithm>
+//   parameter_count --where-the-notes-differ
+//                                    what two sets of notes on Transformers say, and what is right
 #include <cstdio>
 #include <iterator>
 #include <numeric>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "command_line.hpp"
 #include "imbrex/checkpoint/gguf_config.hpp"
 #include "imbrex/model/ledger.hpp"
 #include "imbrex/model/presets.hpp"
+#include "model_argument.hpp"
+#include "notes_differ.hpp"
+#include "table.hpp"
 
 using namespace imbrex;
+using namespace examples;
 
 // The ledger is constexpr: this line is checked by the compiler.
 static_assert(count_parameters(presets::llama2_7b).total == 6'738'415'616);
@@ -25,60 +28,14 @@ static_assert(count_parameters(presets::llama2_7b).total == 6'738'415'616);
 namespace {
 
 constexpr const char* usage =
-    "usage: parameter_count [PRESET | FILE.gguf]\n"
+    "usage: parameter_count [PRESET | FILE.gguf | --where-the-notes-differ]\n"
     "\n"
     "Counts the parameters of a decoder.\n"
     "  without arguments   all presets: parameters, bytes in 16 bits, cache bytes per token\n"
     "  PRESET              one of them by part, for example llama-2-7b\n"
-    "  FILE.gguf           the tensors of a file by part, beside what its metadata adds up to\n";
-
-/// 6,738,415,616
-std::string grouped(index_t n) {
-  const std::string digits = std::to_string(n);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-/// 12.55 GiB
-std::string in_units(index_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double x = static_cast<double>(bytes);
-  int unit = 0;
-  for (; x >= 1024; ++unit) x /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", x, units[unit]);
-  return text;
-}
-
-/// Rows of cells, the first left-aligned, the others right-aligned.
-class Table {
- public:
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-  void print() const {
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows_) {
-      widths.resize((std::max)(widths.size(), row.size()));
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        widths[i] = (std::max)(widths[i], row[i].size());
-      }
-    }
-    for (const auto& row : rows_) {
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        const int width = static_cast<int>(widths[i]);
-        std::printf(i == 0 ? "%-*s" : "  %*s", width, row[i].c_str());
-      }
-      std::printf("\n");
-    }
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
+    "  FILE.gguf           the tensors of a file by part, beside what its metadata adds up to\n"
+    "  --where-the-notes-differ\n"
+    "                      eight claims of two sets of notes, beside what is computed here\n";
 
 index_t bytes_in_16_bits(const Config& config) {
   return weight_bytes(config, Dtype::bf16, Dtype::bf16);
@@ -184,7 +141,7 @@ void print_file(const std::string& path) {
   const index_t all = std::accumulate(std::begin(counted), std::end(counted), index_t{0});
   table.add({"total", grouped(all), grouped(p.total),
              grouped(std::accumulate(std::begin(bytes), std::end(bytes), index_t{0}))});
-  std::printf("%s\n\n", path.c_str());
+  std::printf("%s\n\n", file_title(path).c_str());
   table.print();
   if (const index_t more = all - p.total; more != 0) {
     std::printf("\nThe file holds %s numbers %s than its metadata adds up to.\n",
@@ -192,53 +149,26 @@ void print_file(const std::string& path) {
   }
 }
 
-/// Edits (a character put in, left out or exchanged) that lead from a to b (Levenshtein 1966).
-std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t exchanged = diagonal + (a[i] != b[j] ? 1 : 0);
-      diagonal = row[j + 1];
-      row[j + 1] = (std::min)({exchanged, row[j] + 1, diagonal + 1});
+int run(CommandLine words) {
+  std::string argument;
+  while (!words.done()) {
+    const std::string_view word = words.take();
+    if (word == "--help" || word == "-h") {
+      std::fputs(usage, stdout);
+      return 0;
     }
+    const bool unknown = word.starts_with("-") && word != "--where-the-notes-differ";
+    if (!argument.empty() || unknown) refuse(word);
+    argument = word;
   }
-  return row.back();
-}
-
-/// "llama-1-7b, llama-2-7b, llama-2-70b": the three presets whose names are closest to `name`.
-std::string close_names(std::string_view name) {
-  std::vector<std::pair<std::size_t, const char*>> names;
-  for (const presets::Preset& preset : presets::all) {
-    names.emplace_back(edits(name, preset.name), preset.name);
-  }
-  std::partial_sort(
-      names.begin(), names.begin() + 3, names.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first < b.first : std::string_view(a.second) < b.second;
-      });
-  return std::string(names[0].second) + ", " + names[1].second + ", " + names[2].second;
-}
-
-int run(int count, char** arguments) {
-  const std::string argument = count > 1 ? arguments[1] : "";
-  if (count > 2 || (argument.starts_with("-") && argument != "--help" && argument != "-h")) {
-    const std::string wrong = count > 2 ? arguments[2] : argument;
-    std::fprintf(stderr, "parameter_count: unexpected argument '%s'; see --help\n", wrong.c_str());
-    return 1;
-  }
-  if (count < 2) {
+  if (argument.empty()) {
     print_presets();
-  } else if (argument == "--help" || argument == "-h") {
-    std::fputs(usage, stdout);
-  } else if (const presets::Preset* preset = presets::find(argument)) {
-    print_preset(*preset);
-  } else if (argument.ends_with(".gguf") || argument.find('/') != argument.npos) {
+  } else if (argument == "--where-the-notes-differ") {
+    notes_differ::print();
+  } else if (is_file(argument)) {
     print_file(argument);
   } else {
-    std::fprintf(stderr, "parameter_count: no preset is called '%s'; close to it: %s\n",
-                 argument.c_str(), close_names(argument).c_str());
-    return 1;
+    print_preset(preset_called(argument));
   }
   return 0;
 }
@@ -247,8 +177,8 @@ int run(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   try {
-    const int status = run(count, arguments);
-    examples::check_output();
+    const int status = run(CommandLine(count, arguments));
+    check_output();
     return status;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "parameter_count: %s\n", error.what());

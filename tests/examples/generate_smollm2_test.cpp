@@ -38,7 +38,7 @@ std::string golden_answer(const std::string& kind) {
 std::string answer(const std::string& model, Words options, const std::string& settings = "") {
   options.insert(options.begin(),
                  {"--model", model, "--chat", "--prompt", "What is the capital of France?"});
-  const ProgramRun run = run_program(IMBREX_GENERATE, options, settings);
+  const ProgramRun run = run_program(IMBREX_EXAMPLES "generate", options, settings);
   CHECK(run.code == 0);
   if (run.code != 0) MESSAGE(run.err);
   return run.out;
@@ -63,9 +63,9 @@ TEST_CASE("generate: it says which set ran") {
   const std::string model = model_file();
   if (model.empty()) return;
   for (const imbrex::Isa isa : available_sets()) {
-    const ProgramRun run =
-        run_program(IMBREX_GENERATE, {"--model", model, "--prompt", "1", "--max-tokens", "1"},
-                    std::string("IMBREX_ISA=") + name(isa) + " ");
+    const ProgramRun run = run_program(IMBREX_EXAMPLES "generate",
+                                       {"--model", model, "--prompt", "1", "--max-tokens", "1"},
+                                       std::string("IMBREX_ISA=") + name(isa) + " ");
     CHECK(run.err.find(std::string(", ") + name(isa) + "\n") != std::string::npos);
   }
 }
@@ -86,9 +86,9 @@ TEST_CASE("generate: stop texts, and a dialogue of two turns from standard input
   const std::string model = model_file();
   if (model.empty()) return;
   CHECK(answer(model, {"--stop", " France"}) == "The capital of\n");
-  const ProgramRun run =
-      run_program(IMBREX_GENERATE, {"--model", model, "--chat", "--quiet", "--max-tokens", "16"},
-                  "", "What is the capital of France?\nAnd of Italy?\n");
+  const ProgramRun run = run_program(IMBREX_EXAMPLES "generate",
+                                     {"--model", model, "--chat", "--quiet", "--max-tokens", "16"},
+                                     "", "What is the capital of France?\nAnd of Italy?\n");
   CHECK(run.code == 0);
   CHECK(run.out.find("The capital of France is Paris.\n") == 0);
   CHECK(run.out.find("Rome") != std::string::npos);
@@ -97,8 +97,9 @@ TEST_CASE("generate: stop texts, and a dialogue of two turns from standard input
 TEST_CASE("generate: a question longer than the context") {
   const std::string model = model_file();
   if (model.empty()) return;
-  const ProgramRun run = run_program(
-      IMBREX_GENERATE, {"--model", model, "--chat", "--context", "20", "--prompt", "Why?"});
+  const ProgramRun run =
+      run_program(IMBREX_EXAMPLES "generate",
+                  {"--model", model, "--chat", "--context", "20", "--prompt", "Why?"});
   CHECK(one_line_error(run, "generate").find("expected at most 20 tokens") != std::string::npos);
   CHECK(run.out == "");
 }

@@ -18,7 +18,7 @@ using Words = std::vector<std::string>;
 const std::string tiny = IMBREX_GOLDEN_DIR "/tiny/f32.gguf";
 
 ProgramRun generate(const Words& words, const std::string& settings = "") {
-  return run_program(IMBREX_GENERATE, words, settings);
+  return run_program(IMBREX_EXAMPLES "generate", words, settings);
 }
 
 /// What `generate` complains of.
@@ -144,7 +144,7 @@ TEST_CASE("generate: output that does not arrive is an error") {
   for (const std::string& words :
        {std::string(" --help"), " --model " + quoted(tiny) + " --prompt 1"}) {
     const std::string command =
-        quoted(IMBREX_GENERATE) + words + " > /dev/full 2> /dev/null < /dev/null";
+        quoted(IMBREX_EXAMPLES "generate") + words + " > /dev/full 2> /dev/null < /dev/null";
     const int status = std::system(command.c_str());
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 1);
