@@ -29,6 +29,28 @@ std::map<std::string, std::string> all_headers() {
 
 const std::string once = "#pragma once\n";
 
+/// The headers of other libraries that `path` and what it includes need.
+std::set<std::string> needs(const std::map<std::string, std::string>& headers,
+                            const std::string& path) {
+  std::set<std::string> seen{path}, needed;
+  std::vector<std::string> left{path};
+  while (!left.empty()) {
+    const std::string& text = headers.at(left.back());
+    left.pop_back();
+    for (std::size_t at = text.find("#include "); at != text.npos;
+         at = text.find("#include ", at + 1)) {
+      const std::size_t open = at + 9, close = text.find_first_of(">\"", open + 1);
+      const std::string included = text.substr(open + 1, close - open - 1);
+      if (text[open] == '"') {
+        if (seen.insert(included).second) left.push_back(included);
+      } else if (included == "pcre2.h" || included.find('/') != included.npos) {
+        if (!included.starts_with("sys/")) needed.insert(included);
+      }
+    }
+  }
+  return needed;
+}
+
 }  // namespace
 
 TEST_CASE("every header keeps the order") {
@@ -43,12 +65,33 @@ TEST_CASE("every header of a folder with an umbrella is in the umbrella") {
   const auto headers = all_headers();
   for (const auto& [path, text] : headers) {
     const std::string folder(architecture::folder_of(path));
-    const auto umbrella = headers.find("imbrex/" + folder + ".hpp");
+    // A door has an umbrella of its own: formats.hpp needs no library of JSON.
+    const bool json = path.starts_with("imbrex/formats/json");
+    const auto umbrella = headers.find("imbrex/" + (json ? "json" : folder) + ".hpp");
     const bool in_subfolder = std::count(path.begin(), path.end(), '/') > 2;
     if (folder.empty() || in_subfolder || umbrella == headers.end()) continue;
     CHECK_MESSAGE(umbrella->second.find('"' + path + '"') != std::string::npos,
                   umbrella->first << " does not include " << path);
   }
+}
+
+TEST_CASE("who includes an umbrella needs the libraries it names, and no other") {
+  const auto headers = all_headers();
+  const auto first = [&](const std::string& path) {
+    std::set<std::string> libraries;
+    for (const std::string& header : needs(headers, path)) {
+      libraries.insert(header.substr(0, header.find_first_of("./")));
+    }
+    return libraries;
+  };
+  using Set = std::set<std::string>;
+  CHECK(first("imbrex/imbrex.hpp") == Set{"Eigen"});
+  for (const char* none : {"base", "tensor", "formats"}) {
+    CHECK(first("imbrex/" + std::string(none) + ".hpp") == Set{});
+  }
+  CHECK(first("imbrex/json.hpp") == Set{"nlohmann"});
+  CHECK(first("imbrex/text.hpp") == Set{"pcre2"});
+  CHECK(first("imbrex/generation.hpp") == Set{"Eigen", "pcre2"});
 }
 
 TEST_CASE("what the checker lets pass") {

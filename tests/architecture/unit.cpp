@@ -50,9 +50,14 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #endif
+#if __has_include(<nlohmann/json.hpp>)
+#include <nlohmann/json.hpp>
+#endif
 
 #undef major
 #undef minor
+#undef unix
+#undef linux
 #define min(a, b) (((a) < (b)) ? (a) : (b))
 #define max(a, b) (((a) > (b)) ? (a) : (b))
 #define small char
@@ -66,6 +71,17 @@
 #define DELETE 0x00010000L
 #define major(x) ((x) >> 8)
 #define minor(x) ((x) & 0xFF)
+#define unix 1
+#define linux 1
+#define interface struct
+#define TRUE 1
+#define FALSE 0
+#define VOID void
+#define DEBUG 1
+#define INFO(message) ((void)(message))
+#define FAIL(message) ((void)(message))
+#define LOG(level) (level)
+#define TEST(suite, name) void suite##name()
 
 #include "all_headers.hpp"
 
