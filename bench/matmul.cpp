@@ -1,0 +1,50 @@
+// The product of a prompt's rows with a stored matrix, for each format: FLOP a second, to be held
+// against the machine's FMA peak. Matrices are those of two small models, another one each time
+// (together more than the caches hold), as in a model's pass:
+//
+//     smollm2_gate    [1536, 576]      tinyllama_q     [2048, 2048]
+//     smollm2_down    [576, 1536]      tinyllama_gate  [5632, 2048]
+//
+// Formats whose blocks of 256 do not divide a row are left out there, as files do.
+//
+//   bench_matmul --benchmark_filter='tinyllama_gate/(F32|Q4_0)/'
+#include "imbrex/kernels/matmul.hpp"
+#include "bench/stored.hpp"
+
+using namespace imbrex;
+
+namespace {
+
+struct Shape {
+  const char* name;
+  index_t outputs, inputs;
+};
+
+constexpr Shape shapes[] = {{"smollm2_gate", 1536, 576},
+                            {"smollm2_down", 576, 1536},
+                            {"tinyllama_q", 2048, 2048},
+                            {"tinyllama_gate", 5632, 2048}};
+
+void time_matmul(benchmark::State& state, Dtype dtype, const Shape& shape, index_t rows) {
+  bench::time_product(state, rows, bench::Matrices(dtype, shape.outputs, shape.inputs),
+                      [](kernels::Rows y, kernels::ConstRows x, const kernels::Matrix& w) {
+                        kernels::matmul(y, x, w);
+                      });
+}
+
+void add_all() {
+  for (const Shape& shape : shapes) {
+    for (int d = 0; d < dtype_count; ++d) {
+      const Dtype dtype = static_cast<Dtype>(d);
+      if (row_bytes(dtype, shape.inputs) < 0) continue;
+      for (const index_t rows : {16, 64, 512}) {
+        bench::add(std::string(shape.name) + "/" + name(dtype) + "/rows:" + std::to_string(rows),
+                   [=](benchmark::State& state) { time_matmul(state, dtype, shape, rows); });
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench::run(argc, argv, add_all); }
