@@ -9,8 +9,7 @@
 //     linear     the same, [576] to [192], one row
 //     decoder    one token through two layers of SmolLM2's: all sizes static against all dynamic
 //
-// The first two take an element at a time, of a view or of a tensor, which asks at each access
-// whether its elements were moved away.
+// The first two take an element at a time, of a view or of a tensor.
 #include <chrono>
 
 #include "bench/harness.hpp"

@@ -34,20 +34,31 @@ using if_right = std::conditional_t<Right, List, Otherwise>;
 template <template <index_t> class A, class X>
 constexpr index_t place = has_axis<A, axes_of<X>> ? find_axis<A, axes_of<X>> : 0;
 
+/// The size of axis i, without a view where x knows it by itself: loops ask for it at every turn.
+template <class X>
+constexpr index_t size_of(const X& x, index_t i) {
+  if constexpr (requires { x.size(i); }) {
+    return x.size(i);
+  } else {
+    return x.view().size(i);
+  }
+}
+
 }  // namespace by_name_detail
 
 /// The size of the axis named A: dim<Time>(x).
 template <template <index_t> class A, TensorLike X>
 constexpr index_t dim(const X& x) {
   static_assert(has_axis<A, axes_of<X>>, "dim<A>(x): x must have the axis A");
-  return x.view().size(by_name_detail::place<A, X>);
+  return by_name_detail::size_of(x, by_name_detail::place<A, X>);
 }
 
 /// The axis named A with its size, static where x's is: axis<Model>(x).
 template <template <index_t> class A, TensorLike X>
 constexpr auto axis(const X& x) {
   static_assert(has_axis<A, axes_of<X>>, "axis<A>(x): x must have the axis A");
-  return make_axis<axis_named<A, axes_of<X>>>(x.view().size(by_name_detail::place<A, X>));
+  return make_axis<axis_named<A, axes_of<X>>>(
+      by_name_detail::size_of(x, by_name_detail::place<A, X>));
 }
 
 /// Positions [from, from + count) of the axis A: slice<Time>(x, 3, 2). The axis becomes dynamic.

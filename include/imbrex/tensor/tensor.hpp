@@ -10,7 +10,7 @@ namespace imbrex::inline IMBREX_ABI {
 
 /// Owns a T for each position of a shape: contiguous, row-major, 64-byte aligned. Copying copies
 /// the elements. Moving takes them along: what is left keeps its shape, and whoever asks for its
-/// elements (an access, a view, a layer) gets a ShapeError until it is assigned to.
+/// elements (`at`, a view, a layer) gets a ShapeError until it is assigned to.
 template <class T, AxisType... As>
 class Tensor {
  public:
@@ -76,14 +76,17 @@ class Tensor {
     return view();
   }
 
-  /// The element at one position an axis; positions are not checked (`at` checks).
+  /// The element at one position an axis; neither positions nor that there are elements is checked
+  /// (`at` checks both): a loop over them costs what it would over the bare array.
   template <class... Is>
+    requires(sizeof...(Is) == sizeof...(As))
   T& operator()(Is... position) {
-    return view()(position...);
+    return data()[offset(position...)];
   }
   template <class... Is>
+    requires(sizeof...(Is) == sizeof...(As))
   const T& operator()(Is... position) const {
-    return view()(position...);
+    return data()[offset(position...)];
   }
   template <class... Is>
   T& at(Is... position) {
@@ -95,6 +98,14 @@ class Tensor {
   }
 
  private:
+  /// Row-major: ((i0 size1 + i1) size2 + i2) ... A fold, which compilers see through where an array
+  /// of positions keeps them from vectorising the caller's loop.
+  template <class... Is>
+  index_t offset(Is... position) const {
+    index_t result = 0, i = 0;
+    ((result = result * size(i++) + static_cast<index_t>(position)), ...);
+    return result;
+  }
   void check_elements() const {
     if (data() == nullptr && shape_.count() > 0) fail_moved();
   }
