@@ -8,9 +8,10 @@
 #
 # Commands are run in docs/, where a picture named pictures/x.svg lands. `write` puts in what they
 # print now; `check` compares and exits 1 where something is stale. A command with $MODEL is left
-# out without the third argument.
+# out without the third argument; where that names no file, the exit code is 77.
 set -euo pipefail
 mode=$1 examples=$(realpath "$2") model=${3:-}
+[[ -z $model || -e $model ]] || { echo "skipped: there is no $model"; exit 77; }
 docs=$(dirname "$(realpath "$0")")
 export PATH="$examples:$PATH" MODEL=$model
 scratch=$(mktemp -d)
@@ -30,7 +31,9 @@ for page in "$docs"/../README.md "$docs"/*.md; do
   n=0
   while IFS= read -r line; do
     n=$((n + 1))
-    [[ $line =~ ^'<!-- output'(', varies')?': '(.*)' -->'$ ]] || continue
+    [[ $line == '<!-- output'* ]] || continue
+    [[ $line =~ ^'<!-- output'(', varies')?': '(.*)' -->'$ ]] ||
+      { echo "$page:$n: not of the form <!-- output: COMMAND -->: $line" >&2; exit 1; }
     varies=${BASH_REMATCH[1]} command=${BASH_REMATCH[2]}
     [[ $command == *'$MODEL'* && -z $model ]] && continue
     [[ $mode == check && -n $varies ]] && continue
@@ -61,5 +64,6 @@ if [[ $mode == check ]]; then
     cmp "$picture" "$docs/pictures/$(basename "$picture")" || stale=1
   done
 fi
+((count > 0)) || { echo "no quoted output found" >&2; exit 1; }
 echo "$count quoted outputs: $([[ $mode == write ]] && echo written || { ((stale)) && echo stale || echo current; })"
 exit $stale
