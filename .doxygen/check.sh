@@ -9,5 +9,12 @@ if ! command -v doxygen > /dev/null; then
   exit 77
 fi
 mkdir -p "$output"
-(cat .doxygen/Doxyfile; echo "OUTPUT_DIRECTORY = \"$output\"") | doxygen -
+abi=$(awk '$2 == "IMBREX_VERSION_MAJOR" { major = $3 }
+           $2 == "IMBREX_VERSION_MINOR" { minor = $3 }
+           END { print "v" major "_" minor }' include/imbrex/base/version.hpp)
+{
+  cat .doxygen/Doxyfile
+  echo "OUTPUT_DIRECTORY = \"$output\""
+  echo "PREDEFINED += IMBREX_ABI=$abi"
+} | doxygen -
 echo "every public name has a docstring: $output/html/index.html"

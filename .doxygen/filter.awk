@@ -4,8 +4,8 @@
 #    of a class documents the first paragraph in it, too: the members that a small struct consists
 #    of. Here every further declaration of a documented paragraph gets a docstring of its own, and
 #    `index_t rows, cols;` becomes two declarations.
-# 2. `namespace a::inline IMBREX_ABI` is a to its users; Doxygen takes it for a namespace v0_1. It
-#    does not know `explicit(condition)` either.
+# 2. `namespace a::inline IMBREX_ABI` is a to its users; Doxygen takes it for another one. It does
+#    not know `explicit(condition)` either.
 
 function opens(text) { return gsub(/[{(]/, "", text) }
 function closes(text) { return gsub(/[})]/, "", text) }

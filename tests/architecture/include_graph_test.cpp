@@ -3,18 +3,18 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/architecture/include_order.hpp"
+#include "tests/support/text.hpp"
 
 using architecture::Folder;
 using architecture::folder_of;
 using architecture::folders;
+using imbrex::tests::contents;
 
 namespace {
 
@@ -22,12 +22,6 @@ namespace fs = std::filesystem;
 
 /// (from, to): a header of the one folder includes a header of the other.
 using Graph = std::set<std::pair<std::string, std::string>>;
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file.good(), path.string());
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 /// Adds what the header `path`, "imbrex/tensor/view.hpp", says in its text. Each folder that has
 /// headers stands for itself.
@@ -59,18 +53,20 @@ std::string draw(const Graph& graph) {
     if (graph.count({name, name}) > 0) there.push_back(folder);
   }
   std::string text(15, ' ');
-  for (std::size_t i = 0; i + 1 < there.size(); ++i) text += " " + std::string(there[i].name);
+  for (std::size_t i = 0; i + 1 < there.size(); ++i) text.append(" ").append(there[i].name);
   for (std::size_t row = there.size(); row-- > 0;) {
     const std::string name(there[row].name);
-    std::string line = " " + std::to_string(there[row].number) + " " + name;
+    std::string line = " ";
+    line.append(std::to_string(there[row].number)).append(" ").append(name);
     line.resize(15, ' ');
     for (std::size_t i = 0; i < row; ++i) {
       const std::string column(there[i].name);
-      line += " " + std::string(column.size() / 2, ' ');
+      line.append(1 + column.size() / 2, ' ');
       line += graph.count({name, column}) > 0 ? 'x' : '.';
       line.append(column.size() - column.size() / 2 - 1, ' ');
     }
-    text += "\n" + line.substr(0, line.find_last_not_of(' ') + 1);
+    text += '\n';
+    text += line.substr(0, line.find_last_not_of(' ') + 1);
   }
   return text + "\n";
 }

@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "imbrex/imbrex.hpp"
 #include "tests/checkpoint/draft_model.hpp"
 #include "tests/message_of.hpp"
+#include "tests/support/text.hpp"
 
 using namespace imbrex;
 
@@ -65,19 +65,16 @@ TEST_CASE("pitfalls: const views, copies, rows of blocks") {
 }
 
 TEST_CASE("pitfalls: threads are those of OpenMP, and there is one without it") {
-#if !IMBREX_HAS_OPENMP
-  CHECK(threads() == 1);
-#endif
-  CHECK(threads() >= 1);
+  for (const int n : {1, 2, 3}) {
+    set_threads(n);
+    CHECK(threads() == (IMBREX_HAS_OPENMP ? n : 1));
+  }
+  set_threads(0);
 }
 
 TEST_CASE("docs/numbers.md: the table of formats is that of the library") {
-  std::string page;
-  {
-    std::ifstream file(std::filesystem::path(IMBREX_INCLUDE_DIR).parent_path() / "docs/numbers.md");
-    REQUIRE(file.good());
-    page.assign(std::istreambuf_iterator<char>(file), {});
-  }
+  const std::filesystem::path root = std::filesystem::path(IMBREX_INCLUDE_DIR).parent_path();
+  const std::string page = tests::contents(root / "docs/numbers.md");
   for (int i = 0; i < dtype_count; ++i) {
     const DtypeTraits& t = traits(static_cast<Dtype>(i));
     char row[80];

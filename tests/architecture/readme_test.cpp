@@ -16,13 +16,16 @@
 #include "tests/checkpoint/draft_model.hpp"
 #include "tests/formats/handmade_gguf.hpp"
 #include "tests/message_of.hpp"
+#include "tests/support/text.hpp"
 #if __has_include(<pcre2.h>)
 #include "imbrex/text.hpp"
 #include "tests/text/tiny_vocabulary.hpp"
 #endif
 
 using namespace imbrex;
+using imbrex::tests::cells;
 using imbrex::tests::complaint_of;
+using imbrex::tests::contents;
 using imbrex::tests::DraftModel;
 
 namespace {
@@ -31,27 +34,9 @@ namespace fs = std::filesystem;
 
 const fs::path root = fs::path(IMBREX_INCLUDE_DIR).parent_path();
 
-std::string contents(const fs::path& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file.good(), path.string());
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 struct Row {
   std::string works, not_yet;
 };
-
-/// "a | b" cut at its bars, without the spaces around them.
-std::vector<std::string> cells(const std::string& line) {
-  std::vector<std::string> found;
-  for (std::size_t at = line.find('|'), end; (end = line.find('|', at + 1)) != line.npos;
-       at = end) {
-    const std::string cell = line.substr(at + 1, end - at - 1);
-    const std::size_t from = cell.find_first_not_of(' '), to = cell.find_last_not_of(' ');
-    found.push_back(from == cell.npos ? "" : cell.substr(from, to - from + 1));
-  }
-  return found;
-}
 
 /// The table, by the first cell of each row.
 const std::map<std::string, Row>& table() {
@@ -117,11 +102,11 @@ TEST_CASE("README: every row of the table is held against the code") {
 
 TEST_CASE("README: files") {
   std::vector<std::string> versions;
-  for (std::uint32_t version = 0; version < 10; ++version) {
+  for (std::uint32_t number = 0; number < 10; ++number) {
     handmade::Bytes bytes;
-    bytes.header(0, 0, version);
+    bytes.header(0, 0, number);
     if (message_of<FormatError>([&] { GgufFile::parse(bytes.data, "f"); })[0] == '(') {
-      versions.push_back("v" + std::to_string(version));
+      versions.push_back("v" + std::to_string(number));
     }
   }
   CHECK(row("files").works == "GGUF " + joined(versions, " and "));

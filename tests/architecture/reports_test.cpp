@@ -3,35 +3,19 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
+
+#include "tests/support/text.hpp"
+
+using imbrex::tests::cells;
+using imbrex::tests::contents;
 
 namespace {
 
 namespace fs = std::filesystem;
 
 const fs::path tests = fs::path(IMBREX_INCLUDE_DIR).parent_path() / "tests";
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file.good(), path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// The cells of a line of a table, without the spaces around them.
-std::vector<std::string> cells(const std::string& line) {
-  std::vector<std::string> result;
-  for (std::size_t at = line.find('|'); at != line.npos;) {
-    const std::size_t end = line.find('|', at + 1);
-    if (end == line.npos) break;
-    const std::size_t first = line.find_first_not_of(' ', at + 1);
-    const std::size_t last = line.find_last_not_of(' ', end - 1);
-    result.push_back(first < end ? line.substr(first, last - first + 1) : "");
-    at = end;
-  }
-  return result;
-}
 
 /// The text of a C++ file with the strings that were cut into lines put together again.
 std::string joined(std::string text) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "imbrex/base/printable.hpp"
 #include "tests/formats/handmade_gguf.hpp"
 
 using namespace imbrex;
@@ -43,21 +42,4 @@ TEST_CASE("a count must have room for its entries") {
   ByteReader in(bytes, "f");
   CHECK_THROWS_AS(in.count(4, "n"), FormatError);  // 15 bytes hold three entries of 4
   CHECK(in.count(3, "n") == 4);
-}
-
-TEST_CASE("text from files in messages") {
-  CHECK(printable("plain") == "plain");
-  CHECK(printable("a\nb\x7F\x1b[") == "a?b??[");
-  CHECK(printable("abcdef", 3) == "abc...");
-  CHECK(printable("abc", 3) == "abc");
-  CHECK(printable("aü!", 2) == "a...");  // ü is two bytes: no half of it
-  CHECK(printable("aü!", 3) == "aü...");
-  CHECK(printable("\x9B[2J") == "?[2J");                            // a C1 control as one byte
-  CHECK(printable("a\u0080\u009B\u009F\u00A0") == "a???\u00A0");    // and as characters
-  CHECK(printable("\u202A\u202E\u2066\u2069\u200F.") == "?????.");  // the direction of writing
-  CHECK(printable("\u2027\u202F\u2065\u206A") == "\u2027\u202F\u2065\u206A");
-  CHECK(printable("\xFF|\xC3|\xC0\x80|\xED\xA0\x80|\xF4\x90\x80\x80") == "?|?|??|???|????");
-  CHECK(printable("\xE2\x82") == "??");  // the end is missing
-  CHECK(printable("\u4E2D\U0001F600") == "\u4E2D\U0001F600");
-  CHECK(printable(std::string(8, '\x80'), 4) == "????...");
 }

@@ -28,15 +28,19 @@
 #define IMBREX_HAS_OPENMP 0
 #endif
 
+// "v0_1_openmp" and the like. What is pasted is not looked up as a macro, whatever others define
+// (`_` among it); the second macro is there to have the version's numbers put in first.
 #if IMBREX_HAS_OPENMP && IMBREX_HAS_EXCEPTIONS
-#define IMBREX_ABI v0_1_openmp
+#define IMBREX_ABI_PASTE(a, b) v##a##_##b##_openmp
 #elif IMBREX_HAS_OPENMP
-#define IMBREX_ABI v0_1_openmp_noexceptions
+#define IMBREX_ABI_PASTE(a, b) v##a##_##b##_openmp_noexceptions
 #elif IMBREX_HAS_EXCEPTIONS
-#define IMBREX_ABI v0_1
+#define IMBREX_ABI_PASTE(a, b) v##a##_##b
 #else
-#define IMBREX_ABI v0_1_noexceptions
+#define IMBREX_ABI_PASTE(a, b) v##a##_##b##_noexceptions
 #endif
+#define IMBREX_ABI_OF(a, b) IMBREX_ABI_PASTE(a, b)
+#define IMBREX_ABI IMBREX_ABI_OF(IMBREX_VERSION_MAJOR, IMBREX_VERSION_MINOR)
 
 namespace imbrex {
 

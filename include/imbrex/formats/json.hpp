@@ -1,8 +1,10 @@
 // JSON documents (RFC 8259), read with nlohmann-json's SAX parser: the one door to that library.
 //
 // SAX rather than its own tree: a key that stands twice in an object is an error there, not the
-// last one's silent victory; depth and number of values are bounded while they are read; and
-// nothing is thrown inside the parser, so it works without exceptions too.
+// last one's silent victory; and depth and number of values are bounded while they are read. The
+// parser tells of its own errors by a call instead of throwing, so all errors are raise()'s, also
+// where there are no exceptions. They pass through the parser, which holds nothing but objects that
+// clean up after themselves.
 #pragma once
 
 #include <algorithm>
@@ -74,12 +76,21 @@ class Builder {
     return close();
   }
 
-  bool parse_error(std::size_t position, const std::string&,
+  bool parse_error(std::size_t position, const std::string& token,
                    const nlohmann::detail::exception& error) {
+    constexpr int number_overflow = 406;  // the library's own number; the grammar has no such limit
+    if (error.id == number_overflow) {
+      raise(FormatError({.file = tree_.file,
+                         .problem = "a number beyond double",
+                         .tensor = {},
+                         .offset = static_cast<index_t>(position - token.size()),
+                         .expected = "a magnitude of at most 1.7976931348623157e308",
+                         .got = printable(token)}));
+    }
     // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ..."
     std::string_view what = error.what();
-    const std::size_t colon = what.find(": ");
-    if (colon != what.npos) what.remove_prefix(colon + 2);
+    if (what.starts_with('[')) skip_through(what, "] ");
+    if (what.starts_with("parse error")) skip_through(what, ": ");
     raise(FormatError({.file = tree_.file,
                        .problem = "is not JSON (" + printable(what, 200) + ")",
                        .tensor = {},
@@ -90,6 +101,11 @@ class Builder {
 
  private:
   static std::uint32_t narrow(std::size_t x) { return static_cast<std::uint32_t>(x); }
+
+  static void skip_through(std::string_view& text, std::string_view end) {
+    const std::size_t at = text.find(end);
+    if (at != text.npos) text.remove_prefix(at + end.size());
+  }
 
   void check(index_t limit, std::size_t got, const char* unit) const {
     if (limit >= 0 && got <= static_cast<std::size_t>(limit)) return;
@@ -197,7 +213,7 @@ inline void read(std::string_view text, JsonLimits limits, Tree& tree) {
 namespace imbrex::inline IMBREX_ABI {
 
 /// A JSON document, read and checked as a whole. Move-only; its values live as long as it does,
-/// also when it is moved.
+/// also when it is moved; so they are not to be had from a document that is a temporary.
 class Json {
  public:
   /// Throws FormatError when the file cannot be opened, is not JSON in UTF-8, has a key twice in
@@ -217,12 +233,20 @@ class Json {
     return result;
   }
 
-  /// The document's value, and the name that errors give the file.
-  JsonValue root() const { return {*tree_, 0}; }
-  const std::string& name() const { return tree_->file; }
+  /// The document's value, and the name that errors give the file. Throw Error when the document
+  /// was moved to another.
+  JsonValue root() const& { return {tree(), 0}; }
+  const std::string& name() const& { return tree().file; }
+  JsonValue root() const&& = delete;
+  const std::string& name() const&& = delete;
 
  private:
   Json() : tree_(std::make_unique<json_tree::Tree>()) {}
+
+  const json_tree::Tree& tree() const {
+    if (!tree_) raise(Error("Json: this document is empty: it was moved to another"));
+    return *tree_;
+  }
 
   std::unique_ptr<json_tree::Tree> tree_;
 };
