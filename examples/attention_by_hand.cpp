@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cat_chases_dog.hpp"
+#include "command_line.hpp"
 #include "imbrex/kernels/attention.hpp"
 #include "imbrex/kernels/reference/matmul.hpp"
 #include "imbrex/kernels/reference/softmax.hpp"
@@ -12,6 +13,11 @@ using namespace imbrex;
 using namespace examples::cat_chases_dog;
 
 namespace {
+
+constexpr const char* usage =
+    "usage: attention_by_hand\n"
+    "\n"
+    "Works out the attention of three tokens, every step printed.\n";
 
 void print(const char* title, const float* rows, index_t columns, const char* const* heads) {
   std::printf("\n%s\n%8s", title, "");
@@ -26,9 +32,8 @@ void print(const char* title, const float* rows, index_t columns, const char* co
   }
 }
 
-}  // namespace
-
-int main() {
+bool run(int argc, char** argv) {
+  if (!examples::parse_nothing(argc, argv)) return false;
   constexpr const char* numbers[] = {"1", "2", "3", "4"};
   std::printf("q = [1, 2], k = [3, 4]: q.k = %g\n", static_cast<double>(product_of_two()));
   print("queries q", q, head_dim, numbers);
@@ -79,5 +84,12 @@ int main() {
   const bool same = difference < 1e-6f;
   std::printf("\nthe library's kernel, and the compiler, give %s\n",
               same ? "the same" : "something else");
-  return same ? 0 : 1;
+  if (!same) raise(Error("the kernel's output is not the one worked by hand"));
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return examples::run_main("attention_by_hand", usage, argc, argv, run);
 }

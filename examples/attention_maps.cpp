@@ -13,7 +13,6 @@
 #include "imbrex/checkpoint/load.hpp"
 #include "imbrex/text/gguf_vocabulary.hpp"
 #include "imbrex/text/tokenizer.hpp"
-#include "model_argument.hpp"
 #include "svg.hpp"
 #include "table.hpp"
 
@@ -37,7 +36,7 @@ struct Options {
   std::string model, svg, prompt = "The cat chased the mouse. Then the cat chased the dog.";
   std::vector<token_t> tokens;
   index_t layer = -1, head = -1;
-  bool help = false;
+  bool has_prompt = false, help = false;
 };
 
 /// Shares of a head's weight, means over the queries from the third on (before, they are the same
@@ -264,7 +263,7 @@ Options parse(int argc, char** argv) {
     if (option == "--model")
       a.model = line.value(option);
     else if (option == "--prompt")
-      a.prompt = line.value(option);
+      a.prompt = line.value(option), a.has_prompt = true;
     else if (option == "--tokens")
       a.tokens = token_list(line.value(option));
     else if (option == "--layer")
@@ -273,20 +272,23 @@ Options parse(int argc, char** argv) {
       a.head = line.number<std::uint32_t>(option);
     else if (option == "--svg")
       a.svg = line.value(option);
-    else if (option == "--help")
+    else if (examples::asks_for_help(option))
       a.help = true;
     else
       examples::refuse(option);
   }
   if (a.help) return a;
   if (a.model.empty()) raise(examples::UsageError("expected --model FILE.gguf: see --help"));
+  if (a.has_prompt && !a.tokens.empty()) {
+    raise(examples::UsageError("--tokens: expected no --prompt with it: see --help"));
+  }
   if ((a.layer < 0) != (a.head < 0)) {
     raise(examples::UsageError("expected --layer and --head together: see --help"));
   }
   return a;
 }
 
-void run(Options a) {
+void show(Options a) {
   const GgufFile file = GgufFile::open(a.model);
   const Decoder<> decoder = load(file);
   const std::vector<std::string> texts = texts_of(file, decoder, a);
@@ -317,21 +319,14 @@ void run(Options a) {
   if (!a.svg.empty()) (one ? picture_of_head(wanted, texts, a) : grid.picture()).write(a.svg);
 }
 
+bool run(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  if (!options.help) show(options);
+  return !options.help;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const Options options = parse(argc, argv);
-    if (options.help) {
-      std::fputs(usage, stdout);
-    } else {
-      run(options);
-    }
-    examples::check_output();
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "attention_maps: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return examples::run_main("attention_maps", usage, argc, argv, run);
 }

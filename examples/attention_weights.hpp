@@ -17,12 +17,13 @@ namespace examples {
 
 /// What a block's attention has shown of a pass over T tokens.
 struct Observed {
-  imbrex::index_t tokens = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  imbrex::index_t layer = 0, tokens = 0, heads = 0, kv_heads = 0, head_dim = 0;
   std::vector<float> q, k, v, attended;  ///< [T, heads or kv_heads, head_dim]
 
   /// Keeps a step, if it is one of these; the later of "q" and "q_turned".
   void take(const imbrex::Step& step) {
     const std::string name = step.name;
+    layer = step.layer;
     if (name == "q" || name == "q_turned") {
       tokens = step.value.sizes[0];
       heads = step.value.sizes[1];
@@ -48,9 +49,33 @@ struct Observed {
 using AttentionLayer =
     imbrex::Attention<imbrex::Model<>, imbrex::Heads<>, imbrex::KvHeads<>, imbrex::HeadDim<>>;
 
+/// "layer 3, head 2".
+inline std::string name_of(const Observed& o, imbrex::index_t head) {
+  return "layer " + std::to_string(o.layer) + ", head " + std::to_string(head);
+}
+
+/// Throws NumericError where a number that a head computes with is not finite.
+inline void require_finite(const Observed& o, imbrex::index_t head) {
+  const imbrex::index_t d = o.head_dim, kv_head = head / (o.heads / o.kv_heads);
+  const auto require = [&](const char* name, const std::vector<float>& x, imbrex::index_t heads,
+                           imbrex::index_t which) {
+    for (imbrex::index_t i = 0; i < o.tokens; ++i) {
+      const float* row = x.data() + (i * heads + which) * d;
+      if (std::all_of(row, row + d, [](float number) { return std::isfinite(number); })) continue;
+      imbrex::raise(imbrex::NumericError(name_of(o, head) + ": " + name + " of token " +
+                                         std::to_string(i) + " is not finite"));
+    }
+  };
+  require("q", o.q, o.heads, head);
+  require("k", o.k, o.kv_heads, kv_head);
+  require("v", o.v, o.kv_heads, kv_head);
+}
+
 /// The weights [T, T] of a head: softmax(q k^T scale), exactly 0 where the mask is.
+/// Throws NumericError where its q, k or v is not finite.
 inline void weights_of(const Observed& o, const AttentionLayer& layer, imbrex::index_t head,
                        std::vector<float>& weights) {
+  require_finite(o, head);
   const imbrex::index_t t = o.tokens, d = o.head_dim, kv_head = head / (o.heads / o.kv_heads);
   const imbrex::kernels::Rows rows{weights.data(), t, t, t};
   const auto* keys = reinterpret_cast<const std::byte*>(o.k.data() + kv_head * d);
@@ -83,12 +108,17 @@ inline double longest(const std::vector<float>& x, imbrex::index_t head, imbrex:
 }
 
 /// How far weights times values is from what was attended, as a part of the longest value. Throws
-/// where it is further than rounding allows: in two ways of computing a score, each is off by up to
-/// (d/8 + 260) 2^-24 |q| |k| scale (matmul's bound), which changes weights by twice that, and the
-/// sums over T keys add T 2^-24 each.
+/// NumericError where it is further than rounding allows: in two ways of computing a score, each is
+/// off by up to (d/8 + 260) 2^-24 |q| |k| scale (matmul's bound), which changes weights by twice
+/// that, and the sums over T keys add T 2^-24 each.
 inline double deviation(const Observed& o, const AttentionLayer& layer, imbrex::index_t head,
                         const std::vector<float>& weights) {
   const imbrex::index_t t = o.tokens, d = o.head_dim, kv_head = head / (o.heads / o.kv_heads);
+  const double v = longest(o.v, kv_head, o.kv_heads, d);
+  const double scores = longest(o.q, head, o.heads, d) * longest(o.k, kv_head, o.kv_heads, d) *
+                        static_cast<double>(layer.score_scale());
+  const double terms = static_cast<double>(d) / 8 + 260;
+  const double allowed = (4 * terms * scores + 2 * static_cast<double>(t) + 16) * 0x1p-24 * v;
   double worst = 0;
   for (imbrex::index_t i = 0; i < t; ++i) {
     for (imbrex::index_t e = 0; e < d; ++e) {
@@ -98,17 +128,14 @@ inline double deviation(const Observed& o, const AttentionLayer& layer, imbrex::
                double{o.v[static_cast<std::size_t>((j * o.kv_heads + kv_head) * d + e)]};
       }
       const auto at = static_cast<std::size_t>((i * o.heads + head) * d + e);
-      worst = std::fmax(worst, std::fabs(sum - double{o.attended[at]}));
+      const double difference = std::fabs(sum - double{o.attended[at]});
+      if (!(difference <= allowed)) {  // so, and not with >: NaN is none of both
+        imbrex::raise(imbrex::NumericError(
+            name_of(o, head) + ": the weights do not give what the decoder attended: off by " +
+            std::to_string(difference) + ", allowed " + std::to_string(allowed)));
+      }
+      worst = std::fmax(worst, difference);
     }
-  }
-  const double v = longest(o.v, kv_head, o.kv_heads, d);
-  const double scores = longest(o.q, head, o.heads, d) * longest(o.k, kv_head, o.kv_heads, d) *
-                        static_cast<double>(layer.score_scale());
-  const double terms = static_cast<double>(d) / 8 + 260;
-  const double allowed = (4 * terms * scores + 2 * static_cast<double>(t) + 16) * 0x1p-24 * v;
-  if (!(worst <= allowed)) {
-    imbrex::raise(imbrex::Error("the weights do not give what the decoder attended: off by " +
-                                std::to_string(worst) + ", allowed " + std::to_string(allowed)));
   }
   return v == 0 ? 0 : worst / v;
 }

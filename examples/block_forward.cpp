@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "command_line.hpp"
 #include "imbrex/layers/block.hpp"
 #include "imbrex/layers/random_weight.hpp"
 #include "imbrex/layers/rope_frequencies.hpp"
@@ -12,6 +13,11 @@
 using namespace imbrex;
 
 namespace {
+
+constexpr const char* usage =
+    "usage: block_forward\n"
+    "\n"
+    "Runs a decoder block with random weights and shows the shape of every step.\n";
 
 using M = Model<512>;
 using H = Heads<8>;
@@ -49,9 +55,8 @@ void summarise(const char* name, const X& x) {
               std::sqrt(squares / n));
 }
 
-}  // namespace
-
-int main() {
+bool run(int argc, char** argv) {
+  if (!examples::parse_nothing(argc, argv)) return false;
   Random random(1);
   const Tile block = random_block(random);
   auto x = zeros<float>(Batch<>(2), Time<>(16), M());
@@ -67,4 +72,11 @@ int main() {
   std::printf("\n");
   summarise("x", x);
   summarise("y", y);
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return examples::run_main("block_forward", usage, argc, argv, run);
 }

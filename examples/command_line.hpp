@@ -1,8 +1,9 @@
-// Options of the example programs: "--name value" and "--name".
+// Options of the example programs: "--name value" and "--name"; and what all their main() do.
 #pragma once
 
 #include <charconv>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -56,10 +57,43 @@ class CommandLine {
   std::size_t next_ = 0;
 };
 
+/// Throws UsageError for a word that the program does not know.
+[[noreturn]] inline void refuse(std::string_view word) {
+  imbrex::raise(UsageError("unexpected argument '" + imbrex::printable(word) + "'; see --help"));
+}
+
+inline bool asks_for_help(std::string_view word) { return word == "--help" || word == "-h"; }
+
+/// For a program without options: false where help is asked for. Throws UsageError for other words.
+inline bool parse_nothing(int argc, char** argv) {
+  CommandLine line(argc, argv);
+  while (!line.done()) {
+    const std::string_view word = line.take();
+    if (asks_for_help(word)) return false;
+    refuse(word);
+  }
+  return true;
+}
+
 /// Throws Error where what was printed has not arrived: a full disk, a closed pipe.
 inline void check_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     imbrex::raise(imbrex::Error("standard output cannot be written"));
+  }
+}
+
+/// The exit code of a program: of run(argc, argv), which is false where help is asked for. An error
+/// is one line, "NAME: ...", behind what was printed before it.
+template <class Run>
+int run_main(const char* name, const char* usage, int argc, char** argv, const Run& run) {
+  try {
+    if (!run(argc, argv)) std::fputs(usage, stdout);
+    check_output();
+    return 0;
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return 1;
   }
 }
 

@@ -43,7 +43,7 @@ constexpr const char* usage =
     "  --threads N             threads (all cores)\n"
     "  --no-map                read the file into memory instead of mapping it\n"
     "  --quiet                 no statistics\n"
-    "  --help                  this text\n";
+    "  --help, -h              this text\n";
 
 struct Arguments {
   std::string model, prompt, system;
@@ -91,7 +91,7 @@ Arguments parse(int argc, char** argv) {
       a.access = FileAccess::read;
     else if (option == "--quiet")
       a.quiet = true;
-    else if (option == "--help")
+    else if (examples::asks_for_help(option))
       a.help = true;
     else
       raise(examples::UsageError("unknown option " + printable(option) + ": see --help"));
@@ -162,7 +162,7 @@ void print_statistics(const Session<>& session) {
   std::fprintf(stderr, "%d threads, %s\n", threads(), name(active_isa()));
 }
 
-void run(const Arguments& a) {
+void generate(const Arguments& a) {
   active_isa();  // a wrong IMBREX_ISA is told before a large file is read
   const GgufFile file = GgufFile::open(a.model, a.access);
   const Decoder<> decoder = load_visibly(file);
@@ -178,27 +178,17 @@ void run(const Arguments& a) {
   if (!a.quiet) print_statistics(session);
 }
 
+bool run(int argc, char** argv) {
+  const Arguments a = parse(argc, argv);
+  if (a.help) return false;
+  try {
+    generate(a);
+  } catch (const NumericError& error) {  // of the model's own numbers
+    raise(NumericError(printable(a.model, 256) + ": " + error.what()));
+  }
+  return true;
+}
+
 }  // namespace
 
-int main(int argc, char** argv) {
-  std::string model;
-  try {
-    const Arguments arguments = parse(argc, argv);
-    model = arguments.model;
-    if (arguments.help) {
-      std::fputs(usage, stdout);
-    } else {
-      run(arguments);
-    }
-    examples::check_output();
-  } catch (const NumericError& error) {  // of the model's own numbers
-    std::fflush(stdout);
-    std::fprintf(stderr, "generate: %s: %s\n", printable(model, 256).c_str(), error.what());
-    return 1;
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "generate: %s\n", error.what());
-    return 1;
-  }
-  return 0;
-}
+int main(int argc, char** argv) { return examples::run_main("generate", usage, argc, argv, run); }

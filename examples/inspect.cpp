@@ -205,15 +205,13 @@ void inspect(const std::string& path, bool all) {
   print_ledger(numbers, config, why);
 }
 
-int run(CommandLine words) {
+bool run(int argc, char** argv) {
+  CommandLine words(argc, argv);
   std::string path;
   bool all = false;
   while (!words.done()) {
     const std::string_view word = words.take();
-    if (word == "--help" || word == "-h") {
-      std::fputs(usage, stdout);
-      return 0;
-    }
+    if (asks_for_help(word)) return false;
     if (word == "--all") {
       all = true;
     } else if (!path.empty() || word.starts_with("-")) {
@@ -224,18 +222,9 @@ int run(CommandLine words) {
   }
   if (path.empty()) raise(UsageError("expected a GGUF file; see --help"));
   inspect(path, all);
-  return 0;
+  return true;
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  try {
-    const int status = run(CommandLine(count, arguments));
-    check_output();
-    return status;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "inspect: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return run_main("inspect", usage, argc, argv, run); }

@@ -149,4 +149,10 @@ inline MachineLimits measure_limits() {
   return {measure_read_bandwidth(), measure_fma_peak(), measure_matmul()};
 }
 
+/// Of two measurements the higher: on a machine that others use, too, each may be too low.
+inline MachineLimits higher(const MachineLimits& a, const MachineLimits& b) {
+  return {(std::max)(a.read_bytes, b.read_bytes), (std::max)(a.fma_flops, b.fma_flops),
+          (std::max)(a.matmul_flops, b.matmul_flops)};
+}
+
 }  // namespace examples

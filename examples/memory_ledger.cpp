@@ -199,14 +199,12 @@ void run_file(const std::string& path) {
   print_measured(decoder, dtype);
 }
 
-int run(CommandLine words) {
+bool run(int argc, char** argv) {
+  CommandLine words(argc, argv);
   std::string model;
   while (!words.done()) {
     const std::string_view word = words.take();
-    if (word == "--help" || word == "-h") {
-      std::fputs(usage, stdout);
-      return 0;
-    }
+    if (asks_for_help(word)) return false;
     if (!model.empty() || word.starts_with("-")) refuse(word);
     model = word;
   }
@@ -215,18 +213,9 @@ int run(CommandLine words) {
   } else {
     run_preset(model.empty() ? "llama-2-7b" : model);
   }
-  return 0;
+  return true;
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  try {
-    const int status = run(CommandLine(count, arguments));
-    check_output();
-    return status;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "memory_ledger: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return run_main("memory_ledger", usage, argc, argv, run); }

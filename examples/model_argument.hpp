@@ -60,9 +60,4 @@ inline const imbrex::presets::Preset& preset_called(std::string_view name) {
   return *preset;
 }
 
-/// Throws UsageError for a word that the program does not know.
-[[noreturn]] inline void refuse(std::string_view word) {
-  imbrex::raise(UsageError("unexpected argument '" + imbrex::printable(word) + "'; see --help"));
-}
-
 }  // namespace examples

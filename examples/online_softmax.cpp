@@ -200,15 +200,12 @@ index_t number_of_tokens(std::string_view word) {
   return tokens;
 }
 
-void run(int argc, char** argv) {
+bool run(int argc, char** argv) {
   std::vector<index_t> sizes;
   examples::CommandLine line(argc, argv);
   while (!line.done()) {
     const std::string_view word = line.take();
-    if (word == "--help") {
-      std::fputs(usage, stdout);
-      return;
-    }
+    if (examples::asks_for_help(word)) return false;
     sizes.push_back(number_of_tokens(word));
   }
   if (sizes.empty()) sizes = {512, 2048, 8192};
@@ -223,17 +220,11 @@ void run(int argc, char** argv) {
   std::printf(
       "\nA tile's scores, m and l are %d floats. The stack is counted in pages of 4096 bytes.\n",
       static_cast<int>(kernels::tiles::attention_keys + 2 * kernels::tiles::attention_rows));
+  return true;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    run(argc, argv);
-    examples::check_output();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "online_softmax: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return examples::run_main("online_softmax", usage, argc, argv, run);
 }

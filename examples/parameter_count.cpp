@@ -149,14 +149,12 @@ void print_file(const std::string& path) {
   }
 }
 
-int run(CommandLine words) {
+bool run(int argc, char** argv) {
+  CommandLine words(argc, argv);
   std::string argument;
   while (!words.done()) {
     const std::string_view word = words.take();
-    if (word == "--help" || word == "-h") {
-      std::fputs(usage, stdout);
-      return 0;
-    }
+    if (asks_for_help(word)) return false;
     const bool unknown = word.starts_with("-") && word != "--where-the-notes-differ";
     if (!argument.empty() || unknown) refuse(word);
     argument = word;
@@ -170,18 +168,9 @@ int run(CommandLine words) {
   } else {
     print_preset(preset_called(argument));
   }
-  return 0;
+  return true;
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  try {
-    const int status = run(CommandLine(count, arguments));
-    check_output();
-    return status;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "parameter_count: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return run_main("parameter_count", usage, argc, argv, run); }

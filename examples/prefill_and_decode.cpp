@@ -42,7 +42,7 @@ struct Options {
   std::string model = "smollm2-135m", svg;
   Dtype dtype = Dtype::bf16;
   index_t prompt = 512;
-  bool counts = false, help = false;
+  bool has_dtype = false, counts = false, help = false;
 };
 
 /// A pass of `tokens` tokens behind `before` others in the cache.
@@ -206,7 +206,7 @@ Options parse(int argc, char** argv) {
   while (!line.done()) {
     const std::string_view word = line.take();
     if (word == "--dtype")
-      a.dtype = dtype_called(line.value(word));
+      a.dtype = dtype_called(line.value(word)), a.has_dtype = true;
     else if (word == "--prompt")
       a.prompt = line.number<index_t>(word);
     else if (word == "--counts")
@@ -215,12 +215,16 @@ Options parse(int argc, char** argv) {
       set_threads(line.number<int>(word));
     else if (word == "--svg")
       a.svg = line.value(word);
-    else if (word == "--help")
+    else if (examples::asks_for_help(word))
       a.help = true;
     else if (named || word.starts_with("-"))
       examples::refuse(word);
     else
       a.model = word, named = true;
+  }
+  if (a.help) return a;
+  if (a.has_dtype && examples::is_file(a.model)) {
+    raise(examples::UsageError("--dtype: a file's weights have formats of their own"));
   }
   if (a.counts && !a.svg.empty()) {
     raise(examples::UsageError("--svg: expected no --counts with it: see --help"));
@@ -228,16 +232,27 @@ Options parse(int argc, char** argv) {
   return a;
 }
 
-/// Throws where the weights would fill more than four fifths of the machine's memory.
-void check_memory(index_t bytes) {
-  const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (static_cast<double>(bytes) <= 0.8 * memory) return;
-  raise(CapacityError("the weights take " + examples::in_units(bytes) + ", the machine has " +
-                      examples::in_units(static_cast<index_t>(memory)) + "; see --counts"));
+/// What a pass of the prompt allocates: activations, the cache, and weights unless a file has them.
+double bytes_allocated(const Config& config, const Options& a) {
+  const index_t workspace = workspace_bytes(config, {.rows = a.prompt});
+  const index_t cache = kv_cache_bytes(config, {.tokens = a.prompt + 1, .dtype = Dtype::f32});
+  const index_t weights =
+      examples::is_file(a.model) ? 0 : weight_bytes(config, a.dtype, Dtype::f32);
+  return static_cast<double>(weights) + static_cast<double>(workspace) + static_cast<double>(cache);
 }
 
-void run(const Options& a) {
+/// Throws where that would fill more than four fifths of the machine's memory.
+void check_memory(const Config& config, const Options& a) {
+  const double bytes = bytes_allocated(config, a);
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (bytes <= 0.8 * memory) return;
+  raise(CapacityError(
+      "the pass takes " + examples::in_units(static_cast<index_t>(std::fmin(bytes, 9e18))) +
+      ", the machine has " + examples::in_units(static_cast<index_t>(memory)) + "; see --counts"));
+}
+
+void run_passes(const Options& a) {
   active_isa();  // a wrong IMBREX_ISA is told first
   const bool from_file = examples::is_file(a.model);
   std::optional<GgufFile> file;
@@ -251,38 +266,33 @@ void run(const Options& a) {
   const index_t weights = from_file ? bytes_read(*file) : bytes_read(config, a.dtype);
   std::vector<Regime> regimes = {{"prefill", a.prompt, 0}, {"decode", 1, a.prompt}};
   for (Regime& regime : regimes) count(regime, config, weights);
+  const std::string title =
+      from_file ? examples::file_title(a.model) : a.model + " in " + name(a.dtype);
 
-  std::printf("%s%s: %s of weights, %s of keys and values a token\n\n", a.model.c_str(),
-              from_file ? "" : (std::string(" in ") + name(a.dtype)).c_str(),
+  std::printf("%s: %s of weights, %s of keys and values a token\n\n", title.c_str(),
               examples::in_units(weights).c_str(),
               examples::in_units(kv_cache_bytes(config, {.dtype = Dtype::f32})).c_str());
   examples::Table table;
   add_counts(table, regimes);
   if (a.counts) return table.print();
-  check_memory(weights);
+  check_memory(config, a);
+  const examples::MachineLimits before = examples::measure_limits();
   measure(regimes, from_file ? load(*file) : examples::random_decoder(config, a.dtype));
-  const examples::MachineLimits limits = examples::measure_limits();
+  const examples::MachineLimits limits = examples::higher(before, examples::measure_limits());
   add_times(table, regimes, limits);
   table.print();
   print_limits(regimes, limits);
   if (!a.svg.empty()) draw(regimes, limits, a.svg);
 }
 
+bool run(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  if (!options.help) run_passes(options);
+  return !options.help;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const Options options = parse(argc, argv);
-    if (options.help) {
-      std::fputs(usage, stdout);
-    } else {
-      run(options);
-    }
-    examples::check_output();
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "prefill_and_decode: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return examples::run_main("prefill_and_decode", usage, argc, argv, run);
 }

@@ -12,7 +12,6 @@
 #include "imbrex/layers/rope.hpp"
 #include "imbrex/layers/rope_frequencies.hpp"
 #include "imbrex/tensor.hpp"
-#include "model_argument.hpp"
 #include "svg.hpp"
 #include "table.hpp"
 
@@ -206,15 +205,12 @@ void draw(const std::vector<Variant>& all, const std::string& path) {
   picture.write(path);
 }
 
-void run(int argc, char** argv) {
+bool run(int argc, char** argv) {
   std::string svg;
   examples::CommandLine line(argc, argv);
   while (!line.done()) {
     const std::string_view word = line.take();
-    if (word == "--help") {
-      std::fputs(usage, stdout);
-      return;
-    }
+    if (examples::asks_for_help(word)) return false;
     if (word != "--svg") examples::refuse(word);
     svg = line.value(word);
   }
@@ -228,17 +224,11 @@ void run(int argc, char** argv) {
   const std::vector<Variant> all = variants();
   show_wavelengths(all);
   if (!svg.empty()) draw(all, svg);
+  return true;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    run(argc, argv);
-    examples::check_output();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "rope_relative: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return examples::run_main("rope_relative", usage, argc, argv, run);
 }

@@ -302,7 +302,7 @@ bool parse(CommandLine words, Options& options) {
   bool model = false, layers = false;
   while (!words.done()) {
     const std::string_view word = words.take();
-    if (word == "--help" || word == "-h") return false;
+    if (asks_for_help(word)) return false;
     index_t* number = word == "--tokens"   ? &options.tokens
                       : word == "--batch"  ? &options.batch
                       : word == "--layers" ? &options.layers
@@ -327,22 +327,14 @@ bool parse(CommandLine words, Options& options) {
   return true;
 }
 
+bool run(int argc, char** argv) {
+  Options options;
+  if (!parse(CommandLine(argc, argv), options)) return false;
+  const bool right = is_file(options.model) ? trace_file(options) : trace_preset(options);
+  if (!right) raise(Error("the pass has other sizes than the table"));
+  return true;
+}
+
 }  // namespace
 
-int main(int count, char** arguments) {
-  try {
-    Options options;
-    bool right = true;
-    if (!parse(CommandLine(count, arguments), options)) {
-      std::fputs(usage, stdout);
-    } else {
-      right = is_file(options.model) ? trace_file(options) : trace_preset(options);
-    }
-    check_output();
-    if (!right) raise(Error("the pass has other sizes than the table"));
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "shape_trace: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return run_main("shape_trace", usage, argc, argv, run); }

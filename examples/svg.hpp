@@ -92,11 +92,15 @@ class Picture {
 
   /// A matrix of numbers from 0 (the ground) to 1 (the colour), row after row from the top, in ten
   /// shades. A shade is one element of the file, and runs of equal cells are one piece of it.
+  /// Throws Error for what is no number.
   void cells(const Box& box, std::span<const float> values, std::size_t columns,
              std::string_view colour) {
     constexpr int shades = 10;
     const std::size_t rows = columns == 0 ? 0 : values.size() / columns;
     if (rows == 0) return;
+    for (const float value : values) {
+      if (!std::isfinite(value)) imbrex::raise(imbrex::Error("picture: a cell is not finite"));
+    }
     const auto shade_of = [&](std::size_t i) {
       return static_cast<int>(std::lround(std::clamp(values[i], 0.0f, 1.0f) * shades));
     };

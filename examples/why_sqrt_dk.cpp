@@ -12,7 +12,6 @@
 #include "imbrex/kernels/matmul.hpp"
 #include "imbrex/kernels/scale.hpp"
 #include "imbrex/kernels/softmax.hpp"
-#include "model_argument.hpp"
 #include "svg.hpp"
 
 using namespace imbrex;
@@ -134,15 +133,12 @@ void draw(const std::vector<Sample>& samples, const std::string& path) {
   picture.write(path);
 }
 
-void run(int argc, char** argv) {
+bool run(int argc, char** argv) {
   std::string svg;
   examples::CommandLine line(argc, argv);
   while (!line.done()) {
     const std::string_view option = line.take();
-    if (option == "--help") {
-      std::fputs(usage, stdout);
-      return;
-    }
+    if (examples::asks_for_help(option)) return false;
     if (option != "--svg") examples::refuse(option);
     svg = line.value(option);
   }
@@ -151,17 +147,11 @@ void run(int argc, char** argv) {
   for (const index_t d : widths) samples.push_back(sample(d, random));
   print(samples);
   if (!svg.empty()) draw(samples, svg);
+  return true;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    run(argc, argv);
-    examples::check_output();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "why_sqrt_dk: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return examples::run_main("why_sqrt_dk", usage, argc, argv, run);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "imbrex/formats/gguf_file.hpp"
 #include "tests/examples/well_formed.hpp"
 #include "tests/support/run_program.hpp"
 
@@ -103,6 +104,29 @@ TEST_CASE("attention_maps: one token, two tokens, a text") {
   }
 }
 
+// A check that compares with > passes whatever is NaN, and a picture of NaN has no shade.
+TEST_CASE("attention_maps: what is not finite is refused, by layer and head") {
+  const ScratchDirectory directory;
+  const auto complaint = [&](const std::string& tensor) {
+    std::string model = contents(tiny("f32"));
+    {
+      const imbrex::GgufFile file = imbrex::GgufFile::open(tiny("f32"));
+      const imbrex::GgufTensor* place = file.find_tensor(tensor);
+      REQUIRE(place != nullptr);
+      const auto bytes = static_cast<std::size_t>(place->bytes);
+      model.replace(static_cast<std::size_t>(place->offset), bytes, bytes, '\xFF');  // all NaN
+    }
+    const std::string path = directory.file("nan.gguf", model), svg = directory / "nan.svg";
+    const ProgramRun run =
+        run_program(program, {"--model", path, "--tokens", "5,17,300", "--svg", svg});
+    CHECK(contents(svg) == "");
+    return one_line_error(run, "attention_maps");
+  };
+  CHECK(complaint("blk.0.attn_q.weight") == "layer 0, head 0: q of token 0 is not finite");
+  CHECK(complaint("blk.1.attn_k.weight") == "layer 1, head 0: k of token 0 is not finite");
+  CHECK(complaint("blk.1.attn_v.weight") == "layer 1, head 0: v of token 0 is not finite");
+}
+
 TEST_CASE("attention_maps: --help, and what is wrong") {
   const ProgramRun help = run_program(program, {"--help"});
   CHECK(help.code == 0);
@@ -126,6 +150,8 @@ TEST_CASE("attention_maps: --help, and what is wrong") {
   for (const char* tokens : {"", ",", "1,", "1,,2", "a", "1 2", "99999999999"}) {
     CHECK_MESSAGE(of_tiny({"--tokens", tokens}).find("--tokens: expected numbers") == 0, tokens);
   }
+  CHECK(of_tiny({"--tokens", "5", "--prompt", "x"}) ==
+        "--tokens: expected no --prompt with it: see --help");
   CHECK(of_tiny({"--tokens", "320"}).find("token 320") == 0);
   std::string many = "1";
   for (int i = 0; i < 256; ++i) many += ",1";

@@ -103,6 +103,16 @@ TEST_CASE("prefill_and_decode: a preset with random weights, in each format") {
   }
 }
 
+TEST_CASE("prefill_and_decode: a file is called by the last part of its path, on one line") {
+  const ScratchDirectory directory;
+  std::ifstream file(IMBREX_GOLDEN_DIR "/tiny/f32.gguf", std::ios::binary);
+  const std::string model(std::istreambuf_iterator<char>(file), {});
+  const std::string path = directory.file("m\n\x1b]0;title\x07.gguf", model);
+  const ProgramRun run = run_program(program, {path, "--prompt", "8", "--counts"});
+  CHECK(run.code == 0);
+  CHECK(run.out.find("m??]0;title?.gguf: ") == 0);
+}
+
 TEST_CASE("prefill_and_decode: --help, and what is wrong") {
   const ProgramRun help = run_program(program, {"--help"});
   CHECK(help.code == 0);
@@ -120,7 +130,13 @@ TEST_CASE("prefill_and_decode: --help, and what is wrong") {
   CHECK(complaint({"--threads", "-1"}).find("threads = -1") == 0);
   CHECK(complaint({"--counts", "--svg", "p.svg"}) ==
         "--svg: expected no --counts with it: see --help");
+  CHECK(complaint({IMBREX_GOLDEN_DIR "/tiny/f32.gguf", "--dtype", "F32"}) ==
+        "--dtype: a file's weights have formats of their own");
   CHECK(complaint({"missing.gguf"}).find("missing.gguf") == 0);
-  // A model of 405 billion parameters in f32: 1.5 TiB.
-  CHECK(complaint({"llama-3.1-405b", "--dtype", "F32"}).find("see --counts") != std::string::npos);
+  // Llama 3.1 405B, D = 16384, 8 key heads of 128, F = 53248, 126 layers, of 131071 tokens in f32:
+  //   405853388800 weights                                                   1.476 TiB
+  //   131071 (4 D + 2 D + 2 * 1024 + 2 F) + 128256 of activations            0.099 TiB
+  //   2 * 126 * 1024 * 131072 of keys and values                             0.123 TiB
+  CHECK(complaint({"llama-3.1-405b", "--dtype", "F32", "--prompt", "131071"})
+            .find("the pass takes 1.70 TiB, the machine has ") == 0);
 }

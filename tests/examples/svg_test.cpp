@@ -80,6 +80,17 @@ TEST_CASE("svg: cells are one path a shade, equal neighbours one piece, zeros no
   CHECK(picture.svg() == text);
 }
 
+TEST_CASE("svg: a cell that is not finite has no shade") {
+  const Picture empty(10, 10, "cells");
+  for (const float value :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Picture picture(10, 10, "cells");
+    const std::vector<float> values{0.5f, value};
+    CHECK_THROWS_AS(picture.cells({0, 0, 1, 1}, values, 2, "#000000"), imbrex::Error);
+    CHECK(picture.svg() == empty.svg());
+  }
+}
+
 TEST_CASE("svg: ticks stand at round numbers, or at powers of ten") {
   using Marks = std::vector<double>;
   CHECK(ChartAxis{"", 0, 1}.marks().size() == 6);  // 0, 0.2, ... 1
