@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -88,10 +87,9 @@ TEST_CASE("ChatML: what templates spell as a system message") {
 TEST_CASE("ChatML: a template of openings that never end is read once") {
   std::string openings;
   for (int i = 0; i < 14000; ++i) openings += "<|im_start|>system\n";
-  const auto start = std::chrono::steady_clock::now();
+  // Read again for each opening, 14,000 times 266 kB would outlast the test's time limit.
   CHECK(text::default_system_message(openings) == "");
   CHECK(text::default_system_message(openings + "'<|im_start|>system\\nA<|im_end|>") == "A");
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
 }
 
 TEST_CASE("ChatML: special tokens in a content or a role are text") {
