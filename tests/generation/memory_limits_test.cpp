@@ -22,7 +22,7 @@ using namespace imbrex::tests;
 namespace {
 
 /// Bytes of address space that the process has.
-rlim_t address_space() {
+[[maybe_unused]] rlim_t address_space() {
   std::ifstream file("/proc/self/statm");
   rlim_t pages = 0;
   file >> pages;
@@ -43,7 +43,7 @@ bool holds_within(rlim_t bytes, const Run& run) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool gigabyte_is_refused() {
+[[maybe_unused]] bool gigabyte_is_refused() {
   return mmap(nullptr, std::size_t{1} << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
          MAP_FAILED;
 }
