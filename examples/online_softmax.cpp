@@ -182,8 +182,9 @@ void compare(index_t tokens, examples::Table& table) {
   for (std::size_t i = 0; i < one.size(); ++i) {
     difference = std::fmax(difference, std::fabs(static_cast<double>(one[i] - other[i])));
   }
+  // Its digits depend on the order of sums, so on the width of the machine's vectors.
   char text[16];
-  std::snprintf(text, sizeof text, "%.1e", difference);
+  std::snprintf(text, sizeof text, difference < 1e-5 ? "below 1e-5" : "%.1e", difference);
   const auto bytes = [](std::size_t n) { return examples::grouped(static_cast<index_t>(n)); };
   table.add({std::to_string(tokens), examples::grouped(tokens * tokens * 4), bytes(plain_heap),
              bytes(tiles_heap), bytes((stack + 4095) / 4096 * 4096), text});

@@ -1,6 +1,7 @@
-// What a program needs that runs a model, but for text: needs Eigen and nothing else. Tokenizers
-// and sessions are in "imbrex/text.hpp" and "imbrex/generation.hpp", which need PCRE2; writing
-// files is in "imbrex/formats.hpp", and the plain-loop references are in "imbrex/kernels.hpp".
+// What a program needs that runs a model, but for text: needs nothing but the C++ library.
+// Tokenizers and sessions are in "imbrex/text.hpp" and "imbrex/generation.hpp", which need PCRE2;
+// writing files is in "imbrex/formats.hpp", and the plain-loop references are in
+// "imbrex/kernels.hpp".
 #pragma once
 
 #include "imbrex/base.hpp"

@@ -1,4 +1,4 @@
-// All of kernels/: the operations on plain arrays. Needs Eigen.
+// All of kernels/: the operations on plain arrays.
 #pragma once
 
 #include "imbrex/kernels/activation.hpp"

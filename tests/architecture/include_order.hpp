@@ -27,7 +27,7 @@ struct Door {
 };
 
 inline constexpr Door doors[] = {
-    {"Eigen/", "imbrex/kernels/ imbrex/interop/"},
+    {"Eigen/", "imbrex/interop/"},
     {"pcre2.h", "imbrex/text/"},
     {"utf8proc.h", "imbrex/text/"},
     {"omp.h", "imbrex/base/threads.hpp"},

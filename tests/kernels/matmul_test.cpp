@@ -188,7 +188,7 @@ TEST_CASE("matmul: strides are obeyed and what lies between rows is left alone")
   }
 }
 
-TEST_CASE("matmul: the same bits for any number of threads, ours or Eigen's") {
+TEST_CASE("matmul: the same bits for any number of threads") {
   const Stored w(Dtype::q8_0, 300, 288, 31), narrow(Dtype::f32, 3, 20000, 32);
   for (const index_t rows : {1, 3, 70, 300}) {
     for (const Stored* stored : {&w, &narrow}) {
@@ -196,25 +196,16 @@ TEST_CASE("matmul: the same bits for any number of threads, ours or Eigen's") {
       const std::vector<float> x = uniform(rows * m.cols, 33);
       std::vector<float> first;
       for (const int threads : {1, 2, 3, 8, 64}) {
-        for (const int eigen_threads : {1, 8}) {
-          set_threads(threads);
-          Eigen::setNbThreads(eigen_threads);
-          std::vector<float> y(static_cast<std::size_t>(rows * m.rows));
-          kernels::matmul({y.data(), rows, m.rows, m.rows}, {x.data(), rows, m.cols, m.cols}, m);
-          if (first.empty()) first = y;
-          CHECK(different_bits(y, first) == "");
-        }
+        set_threads(threads);
+        std::vector<float> y(static_cast<std::size_t>(rows * m.rows));
+        kernels::matmul({y.data(), rows, m.rows, m.rows}, {x.data(), rows, m.cols, m.cols}, m);
+        if (first.empty()) first = y;
+        CHECK(different_bits(y, first) == "");
       }
-      Eigen::setNbThreads(0);
       set_threads(0);
     }
   }
 }
-
-// What keeps Eigen from starting a team: parallelize_gemm's condition is a constant that is false
-// for a result of at most 32 rows.
-static_assert(kernels::tiles::Outputs<kernels::tiles::gemm_rows>::MaxRowsAtCompileTime <= 32 &&
-              kernels::tiles::Outputs<kernels::tiles::gemm_rows>::MaxRowsAtCompileTime > 0);
 
 TEST_CASE("matmul: a row alone and in company agree within the bound") {
   const Stored stored(Dtype::q4_k, 66, 1024, 41);

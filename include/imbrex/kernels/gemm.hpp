@@ -1,32 +1,31 @@
 // The product of many rows with a stored weight matrix: bound by arithmetic.
 #pragma once
 
-#include <string>
-#include <utility>
-
 #include "imbrex/base/threads.hpp"
+#include "imbrex/kernels/arch/table.hpp"
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/tiles/gemm.hpp"
 
 namespace imbrex::kernels::inline IMBREX_ABI {
 
-/// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null; shapes as in `matmul`. A
-/// template on the rows of a block, so that Eigen's product is compiled only where it is called.
-/// Throws CapacityError where rows are farther apart than Eigen can count.
-template <index_t MostRows = tiles::gemm_rows>
-void gemm(Rows y, ConstRows x, const Matrix& w, const float* bias) {
-  // Eigen counts in a type that a program may choose (EIGEN_DEFAULT_DENSE_INDEX_TYPE).
-  const index_t stride = greater(greater(x.stride, y.stride), w.row_bytes / 4);
-  if (!std::in_range<Eigen::Index>(stride)) {
-    raise(CapacityError("gemm: rows " + std::to_string(stride) +
-                        " floats apart are too far apart for Eigen's index type"));
-  }
-  const index_t panels = ceil_div(w.rows, tiles::gemm_outputs),
-                chunks = ceil_div(x.rows, tiles::gemm_chunk);
-  parallel_for(panels * chunks, [&](index_t item) {
-    const index_t o = item / chunks * tiles::gemm_outputs, t = item % chunks * tiles::gemm_chunk;
-    tiles::gemm<MostRows>(y, x, w, bias, t, lesser(tiles::gemm_chunk, x.rows - t), o,
-                          lesser(tiles::gemm_outputs, w.rows - o));
+/// Work items that a product should have at least, so that two to eight threads share it evenly;
+/// more outputs in an item save copies of x.
+inline constexpr index_t gemm_items = 16;
+
+/// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null; shapes as in `matmul`.
+/// By the micro-kernel of the instruction set in use, in f32 whatever the format is. A row's bits
+/// do not depend on the other rows. Throws ConfigError as active_isa does.
+inline void gemm(Rows y, ConstRows x, const Matrix& w, const float* bias) {
+  const Gemm& kernel = active_kernels().gemm;
+  const index_t chunks = ceil_div(x.rows, tiles::gemm_chunk);
+  const index_t panels = ceil_div(w.rows, kernel.outputs);
+  const index_t most = tiles::gemm_outputs / kernel.outputs;
+  const index_t outputs = kernel.outputs * lesser(most, greater(1, panels * chunks / gemm_items));
+  parallel_for(ceil_div(w.rows, outputs) * chunks, [&](index_t item) {
+    const index_t o = item / chunks * outputs, t = item % chunks * tiles::gemm_chunk;
+    tiles::gemm(kernel,
+                {y, x, w, t, lesser(tiles::gemm_chunk, x.rows - t), o, lesser(outputs, w.rows - o)},
+                bias);
   });
 }
 

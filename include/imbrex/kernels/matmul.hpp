@@ -8,18 +8,17 @@
 namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Up to this many rows of x, dot products straight from the stored weights are the better way:
-/// reading the weights is most of the work, and the micro-kernel of `gemm`, which keeps four rows
-/// of x in registers, would not be full.
+/// reading the weights is most of the work, and `gemm` would spend more on decoding and transposing
+/// them than on multiplying.
 inline constexpr index_t gemv_most_rows = 4;
 
 /// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null. x [T][K]; W [N][K], of
 /// any dtype, with K a whole number of its blocks; y [T][N] overlaps neither. Summed in float, K in
-/// runs of tiles::gemm_inputs or in 8 or more interleaved parts: the error of an element is below
+/// runs of at most gemm_inputs or in 8 or more interleaved parts: the error of an element is below
 /// (K/8 + 256 + 4) 2^-24 sum |x W|. Any size may be zero. The same bits for any number of threads;
 /// a row's bits do depend on whether it came among more than gemv_most_rows.
-template <index_t GemvMostRows = gemv_most_rows>
-void matmul(Rows y, ConstRows x, const Matrix& w, const float* bias = nullptr) {
-  if (x.rows <= GemvMostRows) return gemv(y, x, w, bias);
+inline void matmul(Rows y, ConstRows x, const Matrix& w, const float* bias = nullptr) {
+  if (x.rows <= gemv_most_rows) return gemv(y, x, w, bias);
   gemm(y, x, w, bias);
 }
 

@@ -227,3 +227,61 @@ TEST_CASE("dot: infinities and NaN come through, also in the last part") {
     }
   }
 }
+
+// A panel has the weights of Gemm::outputs rows as their decoder has them. Stored rows end at a
+// page that may not be read, and the panel at one that may not be written; rows lie at odd
+// addresses.
+TEST_CASE("panels: the decoded weights, transposed, bit for bit, of every format on every set") {
+  for (const Isa isa : available_sets()) {
+    const kernels::Gemm& gemm = kernels::kernels_of(isa).gemm;
+    for (int d = 0; d < dtype_count; ++d) {
+      const Dtype dtype = static_cast<Dtype>(d);
+      for (const index_t inputs : {8, 24, 32, 64, 200, 256}) {
+        if (inputs % traits(dtype).block != 0) continue;
+        const index_t bytes = row_bytes(dtype, inputs), distance = bytes + 3;
+        const index_t size = (gemm.outputs - 1) * distance + bytes;
+        const GuardedBytes stored(static_cast<std::size_t>(size));
+        const std::size_t numbers = static_cast<std::size_t>(inputs * gemm.outputs);
+        const GuardedBytes panel(numbers * sizeof(float));
+        Random random(7);
+        for (index_t i = 0; i < size; ++i) {
+          stored.data()[i] = static_cast<std::byte>(random() & 0xBFu);  // halves are finite
+        }
+        gemm.load[d](stored.data(), distance, inputs, reinterpret_cast<float*>(panel.data()));
+        std::vector<float> row(static_cast<std::size_t>(inputs)), expected(numbers), got(numbers);
+        for (index_t o = 0; o < gemm.outputs; ++o) {
+          kernels::decode(dtype, stored.data() + o * distance, inputs, row.data());
+          for (index_t k = 0; k < inputs; ++k) {
+            expected[static_cast<std::size_t>(k * gemm.outputs + o)] =
+                row[static_cast<std::size_t>(k)];
+          }
+        }
+        std::memcpy(got.data(), panel.data(), numbers * sizeof(float));
+        CAPTURE(std::string(name(isa)));
+        CAPTURE(std::string(name(dtype)));
+        CAPTURE(inputs);
+        CHECK(different_bits(got, expected) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("panels: infinities, NaN, zeros and subnormals of halves come through") {
+  for (const Isa isa : available_sets()) {
+    const kernels::Gemm& gemm = kernels::kernels_of(isa).gemm;
+    for (const Dtype dtype : {Dtype::f16, Dtype::bf16}) {
+      const std::uint16_t odd[8] = {0x7C00, 0xFC00, 0x7E00, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7F80};
+      std::vector<std::uint16_t> stored;
+      for (index_t o = 0; o < gemm.outputs; ++o) stored.insert(stored.end(), odd, odd + 8);
+      std::vector<float> panel(static_cast<std::size_t>(8 * gemm.outputs));
+      const auto* bytes = reinterpret_cast<const std::byte*>(stored.data());
+      gemm.load[static_cast<int>(dtype)](bytes, 16, 8, panel.data());
+      std::vector<float> expected;
+      for (const std::uint16_t bits : odd) {
+        const float v = dtype == Dtype::f16 ? to_float(f16{bits}) : to_float(bf16{bits});
+        expected.insert(expected.end(), static_cast<std::size_t>(gemm.outputs), v);
+      }
+      CHECK(different_bits(panel, expected) == "");
+    }
+  }
+}

@@ -1,86 +1,115 @@
 // A block of the product of many rows with a stored weight matrix: weights of any format are
-// decoded panel by panel into floats on the stack, and the panels multiplied by Eigen.
+// decoded panel by panel into floats, and the panels multiplied by the micro-kernel of the
+// instruction set.
 //
-// Eigen must not thread by itself: its result would change with its thread count, and a team would
-// start inside ours. It threads a product only where the result has more than 32 rows or an
-// unbounded number of them at compile time; so results here are typed with at most 32 rows, and
-// neither its settings nor OpenMP's matter. All sizes are bounded at compile time, so it packs its
-// operands on the stack and allocates nothing.
+// For a run of gemm_inputs columns, the panels of the block's outputs are decoded once, 128 kB that
+// stay in second-level cache. Then a few rows of x at a time are copied side by side (as they lie,
+// their distance may be a multiple of 4 kB, and first-level caches keep only 8 or 12 such lines),
+// and pass over all the panels. Copies and panels lie on the stack: nothing is allocated.
 #pragma once
 
-#include <Eigen/Core>
-#include <cstdint>
+#include <cstring>
 
+#include "imbrex/kernels/arch/kernels.hpp"
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/quant/decode.hpp"
 
 namespace imbrex::kernels::tiles::inline IMBREX_ABI {
 
-inline constexpr index_t gemm_rows = 32;     ///< rows of x in a product; Eigen threads above 32
-inline constexpr index_t gemm_outputs = 64;  ///< weight rows of a panel,
-inline constexpr index_t gemm_inputs = 256;  ///< and its columns, a block of the largest formats:
-                                             ///< 64 kB, and as much packed, in second-level cache
-inline constexpr index_t gemm_chunk = 256;   ///< rows of x that share a decoded panel: decoding is
-                                             ///< then 1/256 of the multiplications
+inline constexpr index_t gemm_outputs = 128;  ///< outputs of a block at most: 128 kB of panels
+inline constexpr index_t gemm_chunk = 256;    ///< rows of x that share a decoded panel
 
-template <index_t Rows, index_t Cols>
-using Bounded = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor,
-                              static_cast<int>(Rows), static_cast<int>(Cols)>;
-using Stride = Eigen::OuterStride<>;
-using ConstPanel = Eigen::Map<const Bounded<gemm_outputs, gemm_inputs>, Eigen::Unaligned, Stride>;
-template <index_t MostRows>
-using ConstInputs = Eigen::Map<const Bounded<MostRows, gemm_inputs>, Eigen::Unaligned, Stride>;
-template <index_t MostRows>
-using Outputs = Eigen::Map<Bounded<MostRows, gemm_outputs>, Eigen::Unaligned, Stride>;
+inline void copy_rows(Rows to, ConstRows from) {
+  for (index_t i = 0; i < to.rows; ++i) {
+    std::memcpy(to.row(i), from.row(i), static_cast<std::size_t>(to.cols) * sizeof(float));
+  }
+}
 
-/// Some weights in float: `outputs` rows of `inputs`, `stride` floats apart.
-struct Panel {
-  const float* data;
-  index_t outputs, inputs, stride;
+inline ConstRows part(ConstRows x, index_t row, index_t rows, index_t col, index_t cols) {
+  return {x.row(row) + col, rows, cols, x.stride};
+}
+
+/// A block of the product: rows [t, t + rows) of outputs [o, o + outputs).
+struct GemmBlock {
+  Rows y;
+  ConstRows x;
+  Matrix w;
+  index_t t, rows, o, outputs;
 };
 
-/// The weights [o, o + outputs) x [k, k + inputs), where they lie if they are floats that can be
-/// read there, else decoded into `room`.
-inline Panel load_panel(const Matrix& w, index_t o, index_t outputs, index_t k, index_t inputs,
-                        float* room) {
+/// The panel of weights [o, o + outputs) x [k, k + inputs). One at the edge of the matrix, with
+/// fewer outputs than panels have or with inputs that are not whole vectors, is decoded row by row;
+/// outputs that it lacks are zeros.
+inline void load_panel(const Gemm& gemm, const Matrix& w, index_t o, index_t outputs, index_t k,
+                       index_t inputs, float* panel) {
   const std::byte* start = w.row(o) + row_bytes(w.dtype, k);
-  constexpr index_t size = sizeof(float);
-  if (w.dtype == Dtype::f32 && w.row_bytes % size == 0 &&
-      reinterpret_cast<std::uintptr_t>(start) % alignof(float) == 0) {
-    return {reinterpret_cast<const float*>(start), outputs, inputs, w.row_bytes / size};
+  if (outputs == gemm.outputs && inputs % 8 == 0) {
+    return gemm.load[static_cast<int>(w.dtype)](start, w.row_bytes, inputs, panel);
   }
-  for (index_t i = 0; i < outputs; ++i) {
-    decode(w.dtype, start + i * w.row_bytes, inputs, room + i * gemm_inputs);
+  float row[gemm_inputs];
+  for (index_t i = 0; i < gemm.outputs; ++i) {
+    if (i < outputs) decode(w.dtype, start + i * w.row_bytes, inputs, row);
+    for (index_t j = 0; j < inputs; ++j) panel[j * gemm.outputs + i] = i < outputs ? row[j] : 0.0f;
   }
-  return {room, outputs, inputs, gemm_inputs};
 }
 
-/// y += x W^T for at most MostRows rows. (A template, like what calls it, so that Eigen's product
-/// is compiled where it is used, and not wherever it is included.)
-template <index_t MostRows>
-void multiply_panel(float* y, index_t y_stride, const float* x, index_t x_stride, index_t rows,
-                    const Panel& w) {
-  const auto index = [](index_t i) { return static_cast<Eigen::Index>(i); };
-  Outputs<MostRows> out(y, index(rows), index(w.outputs), Stride(index(y_stride)));
-  const ConstInputs<MostRows> in(x, index(rows), index(w.inputs), Stride(index(x_stride)));
-  const ConstPanel weights(w.data, index(w.outputs), index(w.inputs), Stride(index(w.stride)));
-  out.noalias() += in * weights.transpose();
+/// The product with a panel. Of one at the edge only what belongs to y is read and written.
+inline void multiply_panel(const Gemm& gemm, PanelProduct p, index_t outputs) {
+  if (outputs == gemm.outputs) return gemm.multiply(p);
+  float tile[gemm_most_rows * gemm_most_panel] = {};
+  const Rows edge{tile, p.rows, outputs, gemm.outputs}, y{p.y, p.rows, outputs, p.y_stride};
+  copy_rows(edge, {p.start, p.rows, outputs, p.start_stride});
+  p.y = tile, p.start = tile;
+  p.y_stride = p.start_stride = gemm.outputs;
+  gemm.multiply(p);
+  copy_rows(y, edge);
 }
 
-/// Rows [t, t + rows) of the outputs [o, o + outputs); k in a fixed order.
-template <index_t MostRows = gemm_rows>
-void gemm(Rows y, ConstRows x, const Matrix& w, const float* bias, index_t t, index_t rows,
-          index_t o, index_t outputs) {
-  for (index_t i = t; i < t + rows; ++i) {
-    for (index_t j = o; j < o + outputs; ++j) y.row(i)[j] = bias == nullptr ? 0.0f : bias[j];
+/// The size of parts that cut `count` evenly, as few as have `most` at most and are multiples of
+/// `unit`: 15 rows by at most 14 are 8 and 7.
+inline index_t even_part(index_t count, index_t most, index_t unit) {
+  return ceil_div(ceil_div(count, ceil_div(count, most)), unit) * unit;
+}
+
+/// y = start + the part of the product that inputs [k, k + inputs) give; start has the rows and
+/// columns of the block.
+inline void multiply_inputs(const Gemm& gemm, const GemmBlock& b, ConstRows start, index_t k,
+                            index_t inputs) {
+  alignas(64) float panels[gemm_outputs * gemm_inputs], copies[2][gemm_most_rows * gemm_inputs];
+  for (index_t o = 0; o < b.outputs; o += gemm.outputs) {
+    load_panel(gemm, b.w, b.o + o, lesser(gemm.outputs, b.outputs - o), k, inputs,
+               panels + o * gemm_inputs);
   }
-  alignas(64) float room[gemm_outputs * gemm_inputs];
-  for (index_t k = 0; k < w.cols; k += gemm_inputs) {
-    const Panel weights = load_panel(w, o, outputs, k, lesser(gemm_inputs, w.cols - k), room);
-    for (index_t i = t; i < t + rows; i += MostRows) {
-      multiply_panel<MostRows>(y.row(i) + o, y.stride, x.row(i) + k, x.stride,
-                               lesser(MostRows, t + rows - i), weights);
+  const index_t step = even_part(b.rows, gemm.rows, 1);
+  bool copied = false;
+  for (index_t t = 0; t < b.rows; t += step) {
+    const index_t rows = lesser(step, b.rows - t);
+    float *x = copies[0], *next_x = copies[1];
+    if (t / step % 2 != 0) x = copies[1], next_x = copies[0];
+    if (!copied) copy_rows({x, rows, inputs, gemm_inputs}, part(b.x, b.t + t, rows, k, inputs));
+    copied = inputs % gemm.outputs == 0 && t + step + rows <= b.rows;  // what comes is as much
+    for (index_t o = 0; o < b.outputs; o += gemm.outputs) {
+      const bool copies_now = copied && o + gemm.outputs >= b.outputs;
+      multiply_panel(gemm,
+                     {b.y.row(b.t + t) + b.o + o, b.y.stride, start.row(t) + o, start.stride, x,
+                      panels + o * gemm_inputs, rows, inputs,
+                      copies_now ? b.x.row(b.t + t + step) + k : nullptr, b.x.stride, next_x},
+                     lesser(gemm.outputs, b.outputs - o));
     }
+  }
+}
+
+/// The block; k in runs of at most gemm_inputs, in a fixed order, added to the bias. Runs are whole
+/// blocks of every format: of 32 numbers; of 256 where K is a multiple of that.
+inline void gemm(const Gemm& gemm, const GemmBlock& b, const float* bias) {
+  float first[gemm_outputs] = {};
+  if (bias != nullptr) copy_rows({first, 1, b.outputs, 0}, {bias + b.o, 1, b.outputs, 0});
+  const Rows y{b.y.row(b.t) + b.o, b.rows, b.outputs, b.y.stride};
+  ConstRows start{first, b.rows, b.outputs, 0};
+  if (b.w.cols == 0) return copy_rows(y, start);
+  const index_t run = even_part(b.w.cols, gemm_inputs, 32);
+  for (index_t k = 0; k < b.w.cols; k += run, start = y) {
+    multiply_inputs(gemm, b, start, k, lesser(run, b.w.cols - k));
   }
 }
 

@@ -101,9 +101,3 @@ inline float dot_q4_1(const std::byte* w, const float* x, index_t n) {
   }
   return sum(low + high);
 }
-
-/// This set's entry of the table. Formats without a function of their own are decoded first.
-inline constexpr Kernels kernels = {
-    set_name,
-    {dot_f32, dot_f16, dot_bf16, dot_q4_0, dot_q4_1, nullptr, nullptr, dot_q8_0, nullptr, nullptr,
-     nullptr, nullptr, nullptr}};

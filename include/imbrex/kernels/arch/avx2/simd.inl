@@ -3,7 +3,9 @@
 inline constexpr const char* set_name = "avx2";
 
 using Floats = __m256;
+using Words [[gnu::vector_size(32)]] = std::int32_t;
 inline constexpr index_t lanes = 8;
+inline constexpr int gemm_rows = 6;  // by two vectors: 12 sums, 2 of weights, 1 of x, of 16
 
 inline Floats broadcast(float x) { return _mm256_set1_ps(x); }
 
@@ -18,6 +20,8 @@ inline Floats load_part(const void* p, index_t n) {
   const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), place);
   return _mm256_maskload_ps(static_cast<const float*>(p), mask);
 }
+
+inline void store(float* p, Floats v) { _mm256_storeu_ps(p, v); }
 
 /// a b + c, rounded once.
 inline Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
@@ -59,4 +63,33 @@ inline Floats load_low_nibbles(const std::byte* p) {
 inline Floats load_high_nibbles(const std::byte* p) {
   const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   return _mm256_cvtepi32_ps(_mm256_srli_epi32(_mm256_cvtepu8_epi32(bytes), 4));
+}
+
+/// Words j = 0 .. 3 of `lanes` rows: word j of row i, at p + i stride + 4 j, in lane i of words[j].
+/// The 16 bytes of row 4 c + i go to part c of vector i; then each part is transposed in place.
+[[gnu::always_inline]] inline void load_words(const std::byte* p, index_t stride,
+                                              Words (&words)[4]) {
+  __m256i v[4];
+#pragma GCC unroll 4
+  for (index_t i = 0; i < 4; ++i) {
+    const std::byte *row = p + i * stride, *upper = row + 4 * stride;
+    v[i] = _mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(row)));
+    v[i] =
+        _mm256_inserti128_si256(v[i], _mm_loadu_si128(reinterpret_cast<const __m128i*>(upper)), 1);
+  }
+  const __m256i low01 = _mm256_unpacklo_epi32(v[0], v[1]),
+                high01 = _mm256_unpackhi_epi32(v[0], v[1]),
+                low23 = _mm256_unpacklo_epi32(v[2], v[3]),
+                high23 = _mm256_unpackhi_epi32(v[2], v[3]);
+  words[0] = reinterpret_cast<Words>(_mm256_unpacklo_epi64(low01, low23));
+  words[1] = reinterpret_cast<Words>(_mm256_unpackhi_epi64(low01, low23));
+  words[2] = reinterpret_cast<Words>(_mm256_unpacklo_epi64(high01, high23));
+  words[3] = reinterpret_cast<Words>(_mm256_unpackhi_epi64(high01, high23));
+}
+
+/// The half in the lower 16 bits of each word.
+inline Floats halves(Words w) {
+  const __m256i low = _mm256_and_si256(reinterpret_cast<__m256i>(w), _mm256_set1_epi32(0xFFFF));
+  const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, low), 0x08);
+  return _mm256_cvtph_ps(_mm256_castsi256_si128(packed));
 }

@@ -3,7 +3,9 @@
 inline constexpr const char* set_name = "avx512";
 
 using Floats = __m512;
+using Words [[gnu::vector_size(64)]] = std::int32_t;
 inline constexpr index_t lanes = 16;
+inline constexpr int gemm_rows = 14;  // by two vectors: 28 sums, 2 of weights, 1 of x, of 32
 
 inline Floats broadcast(float x) { return _mm512_set1_ps(x); }
 
@@ -14,6 +16,8 @@ inline Floats load(const float* p) { return _mm512_loadu_ps(p); }
 inline Floats load_part(const void* p, index_t n) {
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1u), p);
 }
+
+inline void store(float* p, Floats v) { _mm512_storeu_ps(p, v); }
 
 /// a b + c, rounded once.
 inline Floats multiply_add(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
@@ -56,4 +60,35 @@ inline Floats load_low_nibbles(const std::byte* p) {
 inline Floats load_high_nibbles(const std::byte* p) {
   const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   return _mm512_cvtepi32_ps(_mm512_srli_epi32(wide, 4));
+}
+
+/// Words j = 0 .. 3 of `lanes` rows: word j of row i, at p + i stride + 4 j, in lane i of words[j].
+/// The 16 bytes of row 4 c + i go to part c of vector i; then each part is transposed in place.
+[[gnu::always_inline]] inline void load_words(const std::byte* p, index_t stride,
+                                              Words (&words)[4]) {
+  __m512i v[4];
+#pragma GCC unroll 4
+  for (index_t i = 0; i < 4; ++i) {
+    const std::byte* row = p + i * stride;
+    v[i] = _mm512_castsi128_si512(_mm_loadu_si128(reinterpret_cast<const __m128i*>(row)));
+    row += 4 * stride;
+    v[i] = _mm512_inserti32x4(v[i], _mm_loadu_si128(reinterpret_cast<const __m128i*>(row)), 1);
+    row += 4 * stride;
+    v[i] = _mm512_inserti32x4(v[i], _mm_loadu_si128(reinterpret_cast<const __m128i*>(row)), 2);
+    row += 4 * stride;
+    v[i] = _mm512_inserti32x4(v[i], _mm_loadu_si128(reinterpret_cast<const __m128i*>(row)), 3);
+  }
+  const __m512i low01 = _mm512_unpacklo_epi32(v[0], v[1]),
+                high01 = _mm512_unpackhi_epi32(v[0], v[1]),
+                low23 = _mm512_unpacklo_epi32(v[2], v[3]),
+                high23 = _mm512_unpackhi_epi32(v[2], v[3]);
+  words[0] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(low01, low23));
+  words[1] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(low01, low23));
+  words[2] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(high01, high23));
+  words[3] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(high01, high23));
+}
+
+/// The half in the lower 16 bits of each word.
+inline Floats halves(Words w) {
+  return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(reinterpret_cast<__m512i>(w)));
 }

@@ -11,5 +11,9 @@ namespace imbrex::kernels::arch::scalar {
 
 #include "imbrex/kernels/arch/scalar/simd.inl"
 #include "imbrex/kernels/tiles/stored_dot.inl"
+#include "imbrex/kernels/tiles/multiply_panel.inl"
+#include "imbrex/kernels/tiles/panel.inl"
+#include "imbrex/kernels/tiles/panel_k.inl"
+#include "imbrex/kernels/tiles/kernels.inl"
 
 }  // namespace imbrex::kernels::arch::scalar

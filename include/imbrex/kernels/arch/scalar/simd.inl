@@ -4,7 +4,9 @@
 inline constexpr const char* set_name = "scalar";
 
 using Floats [[gnu::vector_size(16)]] = float;
+using Words [[gnu::vector_size(16)]] = std::int32_t;
 inline constexpr index_t lanes = 4;
+inline constexpr int gemm_rows = 6;  // by two vectors: 12 sums, 2 of weights, 1 of x, of 16
 
 inline Floats broadcast(float x) { return Floats{x, x, x, x}; }
 
@@ -25,6 +27,8 @@ inline Floats load_part(const void* p, index_t n) {
   __builtin_memcpy(v, p, static_cast<std::size_t>(n) * sizeof(float));
   return Floats{v[0], v[1], v[2], v[3]};
 }
+
+inline void store(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof v); }
 
 /// a b + c; rounded twice here, once in the sets that have the instruction.
 inline Floats multiply_add(Floats a, Floats b, Floats c) { return a * b + c; }
@@ -68,4 +72,19 @@ inline Floats load_high_nibbles(const std::byte* p) {
   __builtin_memcpy(v, p, sizeof v);
   return Floats{static_cast<float>(v[0] >> 4), static_cast<float>(v[1] >> 4),
                 static_cast<float>(v[2] >> 4), static_cast<float>(v[3] >> 4)};
+}
+
+/// Words j = 0 .. 3 of `lanes` rows: word j of row i, at p + i stride + 4 j, in lane i of words[j].
+inline void load_words(const std::byte* p, index_t stride, Words (&words)[4]) {
+  std::int32_t v[4][4];
+  for (index_t i = 0; i < 4; ++i) __builtin_memcpy(v[i], p + i * stride, sizeof v[i]);
+  for (index_t j = 0; j < 4; ++j) words[j] = Words{v[0][j], v[1][j], v[2][j], v[3][j]};
+}
+
+/// The half in the lower 16 bits of each word.
+inline Floats halves(Words w) {
+  const auto half = [&w](int i) {
+    return to_float(f16{static_cast<std::uint16_t>(w[i] & 0xFFFF)});
+  };
+  return Floats{half(0), half(1), half(2), half(3)};
 }
