@@ -14,7 +14,7 @@ write_basic_package_version_file(imbrexConfigVersion.cmake COMPATIBILITY SameMin
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/imbrexConfig.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/imbrexConfigVersion.cmake" .cmake/FindPCRE2.cmake
         DESTINATION "${package_dir}")
-foreach(target imbrex imbrex_openmp imbrex_text imbrex_json)
+foreach(target imbrex imbrex_openmp imbrex_text imbrex_json imbrex_eigen)
   install(TARGETS ${target} EXPORT ${target})
   install(EXPORT ${target} NAMESPACE imbrex:: FILE ${target}.cmake DESTINATION "${package_dir}")
 endforeach()
@@ -34,7 +34,8 @@ function(imbrex_pc name description requires cflags libs)
 endfunction()
 
 set(same "imbrex = ${PROJECT_VERSION}")
-imbrex_pc(imbrex "${PROJECT_DESCRIPTION}" "eigen3 >= 3.4" "-I\${includedir}" "")
+imbrex_pc(imbrex "${PROJECT_DESCRIPTION}" "" "-I\${includedir}" "")
 imbrex_pc(imbrex-openmp "imbrex with threads" "${same}" "-fopenmp" "-fopenmp")
 imbrex_pc(imbrex-text "imbrex with tokenizers" "${same}, libpcre2-8" "" "")
 imbrex_pc(imbrex-json "imbrex with JSON documents" "${same}, nlohmann_json" "" "")
+imbrex_pc(imbrex-eigen "imbrex with Eigen's matrices" "${same}, eigen3 >= 3.4" "" "")

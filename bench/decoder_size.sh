@@ -26,7 +26,7 @@ float run_$preset(const char* path, imbrex::token_t token) {
 END
     done
   } > "$directory/unit.cpp"
-  "$compiler" -std=c++20 -O2 -c -I "$root/include" -isystem /usr/include/eigen3 \
+  "$compiler" -std=c++20 -O2 -c -I "$root/include" \
     "$directory/unit.cpp" -o "$directory/unit.o"
   size "$directory/unit.o" | awk 'NR == 2 { print $1 }'
 }

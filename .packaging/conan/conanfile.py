@@ -14,8 +14,8 @@ class Imbrex(ConanFile):
     description = "Named, typed tensor shapes and a Llama-style decoder on them"
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"openmp": [True, False], "text": [True, False], "json": [True, False]}
-    default_options = {"openmp": True, "text": True, "json": True}
+    options = {name: [True, False] for name in ("openmp", "text", "json", "eigen")}
+    default_options = {name: True for name in options}
     no_copy_source = True
 
     @property
@@ -34,11 +34,12 @@ class Imbrex(ConanFile):
         basic_layout(self)
 
     def requirements(self):
-        self.requires("eigen/[>=3.4 <4]", transitive_headers=True)
         if self.options.text:
             self.requires("pcre2/[>=10.40 <11]", transitive_headers=True, transitive_libs=True)
         if self.options.json:
             self.requires("nlohmann_json/[>=3.10 <4]", transitive_headers=True)
+        if self.options.eigen:
+            self.requires("eigen/[>=3.4 <4]", transitive_headers=True)
 
     def validate(self):
         check_min_cppstd(self, 20)
@@ -53,7 +54,7 @@ class Imbrex(ConanFile):
     def package_info(self):
         # The whole package is a target of its own, which would be called as the first component is.
         self.cpp_info.set_property("cmake_target_name", "imbrex::all")
-        self._component("imbrex", "imbrex", ["eigen::eigen"])
+        self._component("imbrex", "imbrex", [])
         if self.options.openmp:
             openmp = self._component("openmp", "imbrex-openmp", ["imbrex"])
             openmp.cxxflags = openmp.exelinkflags = openmp.sharedlinkflags = ["-fopenmp"]
@@ -61,6 +62,8 @@ class Imbrex(ConanFile):
             self._component("text", "imbrex-text", ["imbrex", "pcre2::pcre2-8"])
         if self.options.json:
             self._component("json", "imbrex-json", ["imbrex", "nlohmann_json::nlohmann_json"])
+        if self.options.eigen:
+            self._component("eigen", "imbrex-eigen", ["imbrex", "eigen::eigen"])
 
     def _component(self, name, pc_name, requires):
         component = self.cpp_info.components[name]

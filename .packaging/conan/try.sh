@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes the Conan package from this checkout and builds its test package, with Debian's Eigen, PCRE2
-# and nlohmann-json in place of ConanCenter's. Needs Conan 2; its home is a temporary one.
+# Makes the Conan package from this checkout and builds its test package, with Debian's PCRE2,
+# nlohmann-json and Eigen in place of ConanCenter's. Needs Conan 2; its home is a temporary one.
 set -euo pipefail
 cd "$(dirname "$0")"
 home=$(mktemp -d)

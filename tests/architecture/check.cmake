@@ -1,7 +1,7 @@
 # What a compiler, a linker and objdump say of small programs, one check a run:
 #
 #   cmake -D CHECK=<check> -D "COMPILE=<compiler;flags>" -D SCRATCH=<dir> [-D COMPILER=<id>] [-D OBJDUMP=<program>]
-#         [-D "OBJECTS=<object>|..."] -P check.cmake
+#         [-D "OBJECTS=<object>|..."] [-D "FOLDERS=<Eigen's>"] -P check.cmake
 cmake_minimum_required(VERSION 3.22)
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 file(MAKE_DIRECTORY "${SCRATCH}")
@@ -81,11 +81,15 @@ function(no_static_initialisers)
   endif()
 endfunction()
 
-# Eigen's macros are the user's: products are right with any of them.
+# Eigen's macros are the user's: tensors are its matrices, and back, with any of those that change
+# its types.
 function(eigen_flags)
-  foreach(words IN LISTS EIGEN_FLAGS)
+  list(TRANSFORM FOLDERS PREPEND -isystem)
+  foreach(words -DEIGEN_DEFAULT_TO_ROW_MAJOR -DEIGEN_DEFAULT_DENSE_INDEX_TYPE=int
+                "-DEIGEN_DONT_VECTORIZE -DEIGEN_MAX_ALIGN_BYTES=0 -DEIGEN_NO_AUTOMATIC_RESIZING")
     separate_arguments(flags UNIX_COMMAND "${words}")
-    compile(${flags} -O1 -Wall -Wextra -Werror "${here}/eigen_flags.cpp" -o "${SCRATCH}/eigen_flags")
+    compile(${flags} ${FOLDERS} -O1 -Wall -Wextra -Wconversion -Werror "${here}/eigen_flags.cpp"
+            -o "${SCRATCH}/eigen_flags")
     if(NOT code EQUAL 0)
       message(FATAL_ERROR "${words}:\n${output}")
     endif()

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -45,6 +44,9 @@
 #endif
 #if defined(_OPENMP)
 #include <omp.h>
+#endif
+#if __has_include(<Eigen/Core>)
+#include <Eigen/Core>
 #endif
 #if __has_include(<pcre2.h>)
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -28,5 +28,5 @@ class ImbrexTest(ConanFile):
 
     def test(self):
         if can_run(self):
-            for component in ("imbrex", "openmp", "text", "json"):
+            for component in ("imbrex", "openmp", "text", "json", "eigen"):
                 self.run(os.path.join(self.cpp.build.bindir, f"with_{component}"), env="conanrun")

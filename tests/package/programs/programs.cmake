@@ -32,7 +32,7 @@ function(add_programs)
       message(FATAL_ERROR "imbrex builds ${target} in somebody else's project")
     endif()
   endforeach()
-  foreach(component imbrex openmp text json)
+  foreach(component imbrex openmp text json eigen)
     add_executable(with_${component} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/with_${component}.cpp)
     target_link_libraries(with_${component} PRIVATE imbrex::${component})
     target_compile_options(with_${component} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow

@@ -1,10 +1,13 @@
-// imbrex::imbrex: the headers and Eigen, one thread.
+// imbrex::imbrex: the headers and no other library, one thread.
 #include <cstdio>
 
 #include "imbrex/imbrex.hpp"
 
 #if defined(_OPENMP)
 #error "imbrex::imbrex must not turn OpenMP on"
+#endif
+#if __has_include(<Eigen/Core>)
+#error "imbrex::imbrex must not bring Eigen along"
 #endif
 
 using namespace imbrex;
