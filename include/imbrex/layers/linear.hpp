@@ -54,6 +54,18 @@ class Linear {
         bias_data_(other.bias()),
         path_(other.path()) {}
 
+  /// Of other axes: an error, in one sentence. Of the same axes with other sizes: to be converted.
+  template <class In2, class Out2>
+  Linear& operator=(const Linear<In2, Out2>&) {
+    using List = join<list_of<Out2>, list_of<In2>>;
+    constexpr bool agrees = axes_agree<List, join<out_axes, in_axes>>;
+    static_assert(axes_agree<List, join<out_axes, in_axes>>,
+                  "linear = other: the axes of other must be Out and In");
+    static_assert(!agrees,
+                  "linear = other: convert other to the layer's type, Linear<In, Out>(other)");
+    return *this;
+  }
+
   /// Returns y for any x that ends with the input axes. Throws ShapeError.
   template <TensorLike X>
   auto operator()(const X& x) const {
