@@ -135,6 +135,17 @@ int main(int argc, char** argv) {
             "2\0"));
   write(corpus / "command_line/chat", raw("\3--model\0m\0--chat\0--system\0Be kind.\0--context\0"
                                           "9\0--no-map\0--quiet\0--help\0"));
+  write(corpus / "command_line/maps", raw("\4--model\0m\0--tokens\0"
+                                          "1,2,30\0--layer\0"
+                                          "1\0--head\0"
+                                          "0\0--svg\0s.svg\0"));
+  write(corpus / "command_line/prefill", raw("\3smollm2-135m\0--dtype\0Q8_0\0--prompt\0"
+                                             "16\0--threads\0"
+                                             "2\0--counts\0"));
+  write(corpus / "command_line/trace", raw("\4llama-2-7b\0--tokens\0"
+                                           "8\0--batch\0"
+                                           "2\0--layers\0"
+                                           "3\0"));
   write(corpus / "stop_text/two", raw("\2END\0ND\0text E\0N\0D more\0"));
   write(corpus / "stop_text/cut", raw("\1\xF0\x9F\x98\x80\0\xF0\0\x9F\0\x98\0\x80\0"));
   // Penalty, temperature, k, p, min-p, seed, recent tokens, calls, kind of logits, logits.
