@@ -2,6 +2,7 @@
 #pragma once
 
 #include "imbrex/base/activation.hpp"
+#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/base/bf16.hpp"
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/errors.hpp"

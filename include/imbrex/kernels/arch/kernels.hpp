@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/index.hpp"
@@ -10,6 +11,20 @@ namespace imbrex::kernels {
 
 /// The sum over i < n of w[i] x[i], w stored in some format, n a whole number of its blocks.
 using Dot = float (*)(const std::byte* w, const float* x, index_t n);
+
+/// Numbers of x that share a scale when they are rounded to int8.
+inline constexpr index_t rounded_block = 32;
+
+/// A row of n activations rounded to int8, n a whole number of rounded_block: x[i] is about
+/// d[i / 32] q[i]. See `reference::round_activations` for the rule.
+struct RoundedRow {
+  std::int8_t* q;     ///< n numbers, -127 to 127
+  float* d;           ///< n / 32 scales: not negative, or NaN
+  std::int32_t* sum;  ///< n / 32 sums of a block's q
+};
+
+/// Rounds a row; the same bits on every set.
+using RoundActivations = void (*)(const float* x, index_t n, const RoundedRow& to);
 
 /// Inputs that a panel of gemm has at most: a block of the largest formats. Of 32 outputs (AVX-512)
 /// it is 32 kB and stays, with 14 rows of x, in a first-level cache of 48 kB; of 16 (AVX2) it is
@@ -56,6 +71,7 @@ struct Kernels {
   const char* name;      ///< the set's, as IMBREX_ISA spells it
   Dot dot[dtype_count];  ///< by Dtype; null where rows are decoded to f32 first
   Gemm gemm;
+  RoundActivations round_activations;
 };
 
 }  // namespace imbrex::kernels

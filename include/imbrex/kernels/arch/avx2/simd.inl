@@ -93,3 +93,32 @@ inline Floats halves(Words w) {
   const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, low), 0x08);
   return _mm256_cvtph_ps(_mm256_castsi256_si128(packed));
 }
+
+/// The greater of two, lane by lane; and the greatest lane.
+inline Words greater_words(Words a, Words b) {
+  return reinterpret_cast<Words>(
+      _mm256_max_epi32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+inline std::int32_t greatest(Words w) {
+  const __m256i v = reinterpret_cast<__m256i>(w);
+  __m128i m = _mm_max_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4E));
+  return _mm_cvtsi128_si32(_mm_max_epi32(m, _mm_shuffle_epi32(m, 0xB1)));
+}
+
+inline std::int32_t sum(Words w) {
+  const __m256i v = reinterpret_cast<__m256i>(w);
+  __m128i s = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+  s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
+  return _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1)));
+}
+
+/// Floats as integers, to nearest, halves to even.
+inline Words to_nearest(Floats v) { return reinterpret_cast<Words>(_mm256_cvtps_epi32(v)); }
+
+/// Integers from -128 to 127 as bytes.
+inline void store_int8s(std::int8_t* p, Words w) {
+  const __m256i v = reinterpret_cast<__m256i>(w);
+  const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(words, words));
+}

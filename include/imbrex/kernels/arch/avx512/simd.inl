@@ -92,3 +92,23 @@ inline Floats load_high_nibbles(const std::byte* p) {
 inline Floats halves(Words w) {
   return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(reinterpret_cast<__m512i>(w)));
 }
+
+/// The greater of two, lane by lane; and the greatest lane.
+inline Words greater_words(Words a, Words b) {
+  return reinterpret_cast<Words>(
+      _mm512_max_epi32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+}
+inline std::int32_t greatest(Words w) {
+  return _mm512_reduce_max_epi32(reinterpret_cast<__m512i>(w));
+}
+
+inline std::int32_t sum(Words w) { return _mm512_reduce_add_epi32(reinterpret_cast<__m512i>(w)); }
+
+/// Floats as integers, to nearest, halves to even.
+inline Words to_nearest(Floats v) { return reinterpret_cast<Words>(_mm512_cvtps_epi32(v)); }
+
+/// Integers from -128 to 127 as bytes.
+inline void store_int8s(std::int8_t* p, Words w) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
+                   _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(w)));
+}

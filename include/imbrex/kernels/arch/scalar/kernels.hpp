@@ -11,6 +11,7 @@ namespace imbrex::kernels::arch::scalar {
 
 #include "imbrex/kernels/arch/scalar/simd.inl"
 #include "imbrex/kernels/tiles/stored_dot.inl"
+#include "imbrex/kernels/tiles/round_activations.inl"
 #include "imbrex/kernels/tiles/multiply_panel.inl"
 #include "imbrex/kernels/tiles/panel.inl"
 #include "imbrex/kernels/tiles/panel_k.inl"

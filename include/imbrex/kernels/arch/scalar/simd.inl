@@ -88,3 +88,32 @@ inline Floats halves(Words w) {
   };
   return Floats{half(0), half(1), half(2), half(3)};
 }
+
+/// The greater of two, lane by lane; and the greatest lane.
+inline Words greater_words(Words a, Words b) {
+  const Words greater = a > b;
+  return (a & greater) | (b & ~greater);
+}
+inline std::int32_t greatest(Words w) {
+  std::int32_t most = w[0];
+  for (int i = 1; i < lanes; ++i) most = w[i] > most ? w[i] : most;
+  return most;
+}
+
+inline std::int32_t sum(Words w) { return (w[0] + w[2]) + (w[1] + w[3]); }
+
+/// Floats as integers, to nearest, halves to even. (Not by adding 1.5 2^23: a compiler that fuses
+/// that addition with a multiplication before it would round once where the rule rounds twice.)
+inline Words to_nearest(Floats v) {
+  return Words{static_cast<std::int32_t>(__builtin_lrintf(v[0])),
+               static_cast<std::int32_t>(__builtin_lrintf(v[1])),
+               static_cast<std::int32_t>(__builtin_lrintf(v[2])),
+               static_cast<std::int32_t>(__builtin_lrintf(v[3]))};
+}
+
+/// Integers from -128 to 127 as bytes.
+inline void store_int8s(std::int8_t* p, Words w) {
+  const std::int8_t bytes[lanes] = {static_cast<std::int8_t>(w[0]), static_cast<std::int8_t>(w[1]),
+                                    static_cast<std::int8_t>(w[2]), static_cast<std::int8_t>(w[3])};
+  __builtin_memcpy(p, bytes, sizeof bytes);
+}

@@ -1,0 +1,32 @@
+// Activations rounded to int8 by the rule of reference/round_activations.hpp, which they match bit
+// for bit. Included inside each region.
+//
+// Magnitudes are compared as integers: of floats without a sign these have the same order, and
+// infinity and NaN come last.
+
+inline void round_activations(const float* x, index_t n, const RoundedRow& to) {
+  constexpr index_t vectors = rounded_block / lanes;
+  constexpr std::int32_t magnitude = 0x7FFFFFFF, infinity = 0x7F800000;
+  constexpr std::int32_t least = (127 - 119) << 23;  // the bits of 2^-119
+  for (index_t block = 0; block < n / rounded_block; ++block) {
+    const float* in = x + block * rounded_block;
+    Words most = reinterpret_cast<Words>(load(in)) & magnitude, sums = most - most;
+#pragma GCC unroll 8
+    for (index_t v = 1; v < vectors; ++v) {
+      most = greater_words(most, reinterpret_cast<Words>(load(in + v * lanes)) & magnitude);
+    }
+    const std::int32_t bits = greatest(most);
+    const bool rounds = bits >= least && bits < infinity;
+    float m = 0;
+    __builtin_memcpy(&m, &bits, sizeof m);
+    const Floats scale = broadcast(rounds ? 127.0f / m : 0.0f);
+    to.d[block] = rounds ? m / 127.0f : bits >= infinity ? __builtin_nanf("") : 0.0f;
+#pragma GCC unroll 8
+    for (index_t v = 0; v < vectors; ++v) {
+      const Words q = rounds ? to_nearest(load(in + v * lanes) * scale) : sums;
+      store_int8s(to.q + block * rounded_block + v * lanes, q);
+      sums = sums + q;
+    }
+    to.sum[block] = sum(sums);
+  }
+}
