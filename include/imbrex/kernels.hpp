@@ -7,6 +7,7 @@
 #include "imbrex/kernels/attention_args.hpp"
 #include "imbrex/kernels/embedding.hpp"
 #include "imbrex/kernels/gemm.hpp"
+#include "imbrex/kernels/gemm_int8.hpp"
 #include "imbrex/kernels/gemv.hpp"
 #include "imbrex/kernels/layer_norm.hpp"
 #include "imbrex/kernels/mask.hpp"

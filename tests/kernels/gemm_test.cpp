@@ -4,91 +4,21 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "imbrex/kernels/matmul.hpp"
-#include "imbrex/kernels/quant/encode.hpp"
 #include "imbrex/kernels/reference/matmul.hpp"
-#include "tests/support/compare.hpp"
-#include "tests/support/guarded.hpp"
+#include "tests/support/arithmetic.hpp"
 #include "tests/support/instruction_sets.hpp"
+#include "tests/support/products.hpp"
 
 using namespace imbrex;
 using namespace imbrex::tests;
-using kernels::Matrix;
+using kernels::gemm, kernels::Matrix;
 
 namespace {
-
-bool has_encoder(Dtype d) { return d <= Dtype::q4_1 || d == Dtype::q8_0; }
-
-/// A matrix and rows of x, each ending at a page that may not be read: encoded numbers, or for
-/// formats without an encoder random bytes (bit 6 clear, so that a half is finite).
-class Operands {
- public:
-  Operands(Dtype dtype, index_t outputs, index_t inputs, index_t rows)
-      : w_(static_cast<std::size_t>(outputs * row_bytes(dtype, inputs))),
-        x_(static_cast<std::size_t>(rows * inputs) * sizeof(float)),
-        matrix_{w_.data(), dtype, outputs, inputs, row_bytes(dtype, inputs)} {
-    const std::vector<float> x = uniform(rows * inputs, 2), w = uniform(outputs * inputs, 3);
-    std::memcpy(x_.data(), x.data(), x.size() * sizeof(float));
-    if (has_encoder(dtype)) {
-      kernels::encode(dtype, w.data(), outputs * inputs, w_.data());
-    } else {
-      Random random(4);
-      for (index_t i = 0; i < outputs * matrix_.row_bytes; ++i) {
-        w_.data()[i] = static_cast<std::byte>(random() & 0xBFu);
-      }
-    }
-  }
-
-  const float* x() const { return reinterpret_cast<const float*>(x_.data()); }
-  const Matrix& matrix() const { return matrix_; }
-
- private:
-  GuardedBytes w_, x_;
-  Matrix matrix_;
-};
-
-/// x W^T + bias for the last `outputs` rows of W and for rows of x from `first` on.
-std::vector<float> product(const Operands& operands, index_t first, index_t rows, index_t outputs,
-                           const float* bias) {
-  Matrix w = operands.matrix();
-  w.data += (w.rows - outputs) * w.row_bytes;  // the last ones: they end at the page
-  w.rows = outputs;
-  // Rows of y lie apart, and the last one ends at a page that may not be written.
-  const index_t stride = outputs + 3, count = (rows - 1) * stride + outputs;
-  const GuardedBytes memory(static_cast<std::size_t>(count) * sizeof(float));
-  float* y = reinterpret_cast<float*>(memory.data());
-  for (index_t i = 0; i < count; ++i) y[i] = -7;
-  kernels::gemm({y, rows, outputs, stride}, {operands.x() + first * w.cols, rows, w.cols, w.cols},
-                w, bias);
-  std::vector<float> result;
-  index_t touched = 0;
-  for (index_t i = 0; i < count; ++i) {
-    if (i % stride < outputs) {
-      result.push_back(y[i]);
-    } else if (y[i] != -7) {
-      ++touched;
-    }
-  }
-  CHECK(touched == 0);
-  return result;
-}
-
-/// The same elements of the whole product.
-std::vector<float> part(const std::vector<float>& whole, index_t whole_outputs, index_t first,
-                        index_t rows, index_t outputs) {
-  std::vector<float> result;
-  for (index_t i = first; i < first + rows; ++i) {
-    for (index_t o = whole_outputs - outputs; o < whole_outputs; ++o) {
-      result.push_back(whole[static_cast<std::size_t>(i * whole_outputs + o)]);
-    }
-  }
-  return result;
-}
 
 /// What is wrong with a product against plain loops in double. A term is rounded as a product, and
 /// in the at most 256 additions of a run; a run's sum in those of the later runs; and the reference
@@ -127,13 +57,14 @@ TEST_CASE("gemm: every format on every set, every number of rows and outputs aro
   set_threads(1);  // tens of thousands of small products
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
-    const kernels::Gemm& gemm = kernels::kernels_of(isa).gemm;
-    const index_t most_rows = 2 * gemm.rows + 1, most_outputs = 2 * gemm.outputs + 1;
+    const kernels::Gemm& parts = kernels::kernels_of(isa).gemm;
+    const index_t most_rows = 2 * parts.rows + 1, most_outputs = 2 * parts.outputs + 1;
     for (int d = 0; d < dtype_count; ++d) {
       for (const index_t inputs : input_counts(static_cast<Dtype>(d))) {
         const Operands operands(static_cast<Dtype>(d), most_outputs, inputs, most_rows);
         const std::vector<float> bias = uniform(most_outputs, 5);
-        const std::vector<float> whole = product(operands, 0, most_rows, most_outputs, bias.data());
+        const std::vector<float> whole =
+            product(gemm, operands, 0, most_rows, most_outputs, bias.data());
         CAPTURE(std::string(name(isa)));
         CAPTURE(std::string(name(static_cast<Dtype>(d))));
         CAPTURE(inputs);
@@ -142,15 +73,16 @@ TEST_CASE("gemm: every format on every set, every number of rows and outputs aro
           const index_t first = most_rows - rows;
           CAPTURE(rows);
           CAPTURE(outputs);
-          CHECK(different_bits(
-                    product(operands, first, rows, outputs, bias.data() + most_outputs - outputs),
-                    part(whole, most_outputs, first, rows, outputs)) == "");
+          CHECK(different_bits(product(gemm, operands, first, rows, outputs,
+                                       bias.data() + most_outputs - outputs),
+                               part(whole, most_outputs, first, rows, outputs)) == "");
         };
         for (index_t rows = 1; rows <= most_rows; ++rows) {
-          for (const index_t o : {gemm.outputs - 1, gemm.outputs, gemm.outputs + 1}) check(rows, o);
+          for (const index_t o : {parts.outputs - 1, parts.outputs, parts.outputs + 1})
+            check(rows, o);
         }
         for (index_t outputs = 1; outputs <= most_outputs; ++outputs) {
-          for (const index_t rows : {index_t{1}, gemm.rows, gemm.rows + 1}) check(rows, outputs);
+          for (const index_t rows : {index_t{1}, parts.rows, parts.rows + 1}) check(rows, outputs);
         }
       }
     }
@@ -161,14 +93,15 @@ TEST_CASE("gemm: every format on every set, every number of rows and outputs aro
 // Among 5 rows or 600, in one chunk or several: also through `matmul`, from 5 rows on.
 TEST_CASE("gemm: a row's bits do not depend on how many there are") {
   const index_t rows = 2 * kernels::tiles::gemm_chunk + 88, inputs = 576, outputs = 200;
+  const WithArithmetic arithmetic(Arithmetic::f32);
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     for (const Dtype dtype : {Dtype::f32, Dtype::q4_1}) {
       const Operands operands(dtype, outputs, inputs, rows);
-      const std::vector<float> whole = product(operands, 0, rows, outputs, nullptr);
+      const std::vector<float> whole = product(gemm, operands, 0, rows, outputs, nullptr);
       for (const index_t some : {1, 5, 17, 64, 255, 256, 257, 300}) {
         for (const index_t first : {index_t{0}, index_t{100}, rows - some}) {
-          CHECK(different_bits(product(operands, first, some, outputs, nullptr),
+          CHECK(different_bits(product(gemm, operands, first, some, outputs, nullptr),
                                part(whole, outputs, first, some, outputs)) == "");
         }
       }
@@ -188,7 +121,7 @@ TEST_CASE("gemm: the same bits for any number of threads, on every set") {
       std::vector<float> first;
       for (const int threads : {1, 2, 3, 8}) {
         set_threads(threads);
-        const std::vector<float> y = product(operands, 0, 300, 333, nullptr);
+        const std::vector<float> y = product(gemm, operands, 0, 300, 333, nullptr);
         if (first.empty()) first = y;
         CHECK(different_bits(y, first) == "");
       }
@@ -205,7 +138,7 @@ TEST_CASE("gemm: AVX2 and AVX-512 give the same bits") {
     std::vector<float> y[2];
     for (const Isa isa : {Isa::avx2, Isa::avx512}) {
       const WithSet set(isa);
-      y[isa == Isa::avx512] = product(operands, 0, 31, 77, nullptr);
+      y[isa == Isa::avx512] = product(gemm, operands, 0, 31, 77, nullptr);
     }
     CHECK(different_bits(y[0], y[1]) == "");
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "imbrex/kernels/gemm.hpp"
+#include "imbrex/kernels/gemm_int8.hpp"
 #include "imbrex/kernels/gemv.hpp"
 #include "imbrex/kernels/operands.hpp"
 
@@ -15,10 +16,12 @@ inline constexpr index_t gemv_most_rows = 4;
 /// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null. x [T][K]; W [N][K], of
 /// any dtype, with K a whole number of its blocks; y [T][N] overlaps neither. Summed in float, K in
 /// runs of at most gemm_inputs or in 8 or more interleaved parts: the error of an element is below
-/// (K/8 + 256 + 4) 2^-24 sum |x W|. Any size may be zero. The same bits for any number of threads;
-/// a row's bits do depend on whether it came among more than gemv_most_rows.
+/// (K/8 + 256 + 4) 2^-24 sum |x W|; where W is quantised and the arithmetic int8 (see
+/// base/arithmetic.hpp) that is so for x as it was rounded. Any size may be zero. The same bits for
+/// any number of threads; a row's bits do depend on whether it came among more than gemv_most_rows.
 inline void matmul(Rows y, ConstRows x, const Matrix& w, const float* bias = nullptr) {
   if (x.rows <= gemv_most_rows) return gemv(y, x, w, bias);
+  if (multiplies_in_int8(w.dtype)) return gemm_int8(y, x, w, bias);
   gemm(y, x, w, bias);
 }
 

@@ -30,4 +30,5 @@ inline constexpr Kernels kernels = {
       load_blocks<columns_q2_k, Dtype::q2_k>, load_blocks<columns_q3_k, Dtype::q3_k>,
       load_blocks<columns_q4_k, Dtype::q4_k>, load_blocks<columns_q5_k, Dtype::q5_k>,
       load_blocks<columns_q6_k, Dtype::q6_k>}},
-    round_activations};
+    round_activations,
+    {}};

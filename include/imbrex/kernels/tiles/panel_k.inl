@@ -115,19 +115,23 @@ inline void columns_q2_k(const std::byte* block, index_t stride, float* panel) {
   }
 }
 
+/// scale_q3_k of group g, for each output. `scales`: the twelve bytes are words 1 to 3.
+inline Words scale_q3_k(const Words (&scales)[4], int g) {
+  return (bits<4>(scales[1 + g % 8 / 4], 8 * (g % 4) + g / 8 * 4) |
+          (bits<2>(scales[3], 8 * (g % 4) + g / 4 * 2) << 4)) -
+         32;
+}
+
 /// BlockQ3_K: third bits, numbers, scales, d.
 inline void columns_q3_k(const std::byte* block, index_t stride, float* panel) {
   Words scales[4], tail[4], q[4], third[4];
-  load_words(block + 92, stride, scales);  // the twelve bytes are words 1 to 3
+  load_words(block + 92, stride, scales);  // four bytes, and the twelve
   load_words(block + 94, stride, tail);    // to the last byte of the block
   const Floats d = halves(tail[3] >> 16);
   for (int g = 0; g < 16; ++g) {
     load_words(block + 32 + 32 * (g / 8) + 16 * (g % 2), stride, q);
     load_words(block + 16 * (g % 2), stride, third);
-    // scale_q3_k, for each output.
-    const Words factor = bits<4>(scales[1 + g % 8 / 4], 8 * (g % 4) + g / 8 * 4) |
-                         (bits<2>(scales[3], 8 * (g % 4) + g / 4 * 2) << 4);
-    const Floats scale = d * to_floats(factor - 32);
+    const Floats scale = d * to_floats(scale_q3_k(scales, g));
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       const Words lower = q[i] >> (g / 2 % 4 * 2), upper = third[i] >> (g / 2);

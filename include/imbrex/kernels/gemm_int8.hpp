@@ -1,0 +1,49 @@
+// The product of many rows with quantised weights, in integers.
+#pragma once
+
+#include "imbrex/base/arithmetic.hpp"
+#include "imbrex/base/threads.hpp"
+#include "imbrex/kernels/arch/table.hpp"
+#include "imbrex/kernels/operands.hpp"
+#include "imbrex/kernels/tiles/gemm_int8.hpp"
+
+namespace imbrex::kernels::inline IMBREX_ABI {
+
+/// Work items that a product should have at least, so that two to four threads share it evenly; and
+/// the panels that an item should have, so that rounding its rows again costs less than
+/// multiplying them.
+inline constexpr index_t int8_items = 8, int8_least_panels = 3;
+
+/// Whether products of many rows with weights of this format are in integers: where the arithmetic
+/// is int8, the weights are quantised, and the set in use multiplies bytes (AVX-512 with VNNI; in
+/// AVX2, products of bytes are no faster than those of floats).
+inline bool multiplies_in_int8(Dtype dtype) {
+  return active_arithmetic() == Arithmetic::int8 &&
+         active_kernels().int8.formats[static_cast<int>(dtype)].multiply != nullptr;
+}
+
+/// Outputs of a work item of a product of `chunks` chunks of rows with `outputs` outputs.
+inline index_t int8_item_outputs(const Int8Gemm& gemm, index_t chunks, index_t outputs) {
+  const index_t panels = ceil_div(outputs, gemm.outputs), half = ceil_div(panels, 2);
+  const index_t some = greater(panels * chunks / int8_items, lesser(int8_least_panels, half));
+  return gemm.outputs *
+         tiles::even_part(panels, lesser(tiles::int8_outputs / gemm.outputs, some), 1);
+}
+
+/// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null; shapes as in `matmul`, x
+/// rounded as reference::round_activations says. For formats with multiplies_in_int8. A row's bits
+/// do not depend on the other rows. Throws ConfigError as active_isa does.
+inline void gemm_int8(Rows y, ConstRows x, const Matrix& w, const float* bias) {
+  if (x.rows == 0 || w.rows == 0) return;
+  const Int8Gemm& kernel = active_kernels().int8;
+  const index_t rows = tiles::even_part(x.rows, tiles::int8_chunk, 1);
+  const index_t chunks = ceil_div(x.rows, rows);
+  const index_t outputs = int8_item_outputs(kernel, chunks, w.rows);
+  parallel_for(ceil_div(w.rows, outputs) * chunks, [&](index_t item) {
+    const index_t o = item / chunks * outputs, t = item % chunks * rows;
+    tiles::gemm_int8(kernel, {y, x, w, t, lesser(rows, x.rows - t), o, lesser(outputs, w.rows - o)},
+                     bias);
+  });
+}
+
+}  // namespace imbrex::kernels::inline IMBREX_ABI
