@@ -1,5 +1,6 @@
 // The main() of the tests that need the real model: the environment variable IMBREX_MODEL says
-// where it is. Without it they fail; with IMBREX_OFFLINE set they return 77, "skipped".
+// where it is. Without it they fail; with IMBREX_OFFLINE set they return 77, "skipped". As in
+// main.cpp, f32 is the arithmetic where nothing else is chosen.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -18,6 +19,7 @@ std::string environment(const char* name) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  setenv("IMBREX_ARITHMETIC", "f32", 0);
   const std::string model = environment("IMBREX_MODEL"), offline = environment("IMBREX_OFFLINE");
   if (std::ifstream(model).good()) return doctest::Context(argc, argv).run();
   if (offline != "" && offline != "0" && offline != "OFF") {

@@ -33,3 +33,4 @@
 #include "imbrex/kernels/scale.hpp"
 #include "imbrex/kernels/soft_cap.hpp"
 #include "imbrex/kernels/softmax.hpp"
+#include "imbrex/kernels/stored_floats.hpp"

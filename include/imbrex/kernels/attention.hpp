@@ -2,22 +2,26 @@
 // (2018), tile by tile as in FlashAttention (Dao et al. 2022). Scores never leave the stack.
 //
 // Traffic, in floats, for Tq queries, H heads over K key heads, S visible keys per query, head size
-// d (value size the same). With R = attention_rows = 32 rows of queries in a tile (R K / H queries,
-// all the heads that share a key head) and B = attention_keys = 64 keys in a tile:
+// d (value size the same). With R = attention_rows = 126 rows that share packed keys (R K / H
+// queries, with all the heads that share a key head), B = attention_tile(d) = 256 keys in a tile
+// (d <= 128) and r = 14 or 6 rows in registers:
 //
-//     q     read   Tq H d          once per key tile, from cache after the first
-//     k, v  read   2 S Tq H d / R  from memory: each key tile once per tile of queries; the R rows
-//                                  find it in cache, where 2 B d floats fit (64 kB at d = 128)
-//     out   write  Tq H d          and read and written in cache once per key tile, S / B times
-//     stack        B + 2 R floats  of a work item, whatever Tq and Tk are
+//     k, v  read   2 S Tq H d / R  from memory: each tile once for R rows
+//     k     write  S Tq H d / R    packed, to the second-level cache,
+//     k, v  read   2 S Tq H d / r  and from there by each block of r rows
+//     q     read   Tq H d S / B    once per tile, from cache after the first
+//     out   read, write            Tq H d S / B each, in cache
+//     stack        B d + 3 r (B + 32) + 16 B floats of a work item, whatever Tq and Tk are
 //
 // T x T scores written and read would be 4 S Tq H floats more. In decoding (Tq = 1) the keys and
 // values of a sequence are read exactly once: 2 S K d.
 #pragma once
 
 #include "imbrex/base/threads.hpp"
+#include "imbrex/kernels/arch/table.hpp"
 #include "imbrex/kernels/attention_args.hpp"
 #include "imbrex/kernels/tiles/attention.hpp"
+#include "imbrex/kernels/tiles/attention_split.hpp"
 
 namespace imbrex::kernels::inline IMBREX_ABI {
 
@@ -26,19 +30,28 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 ///     s_j = scale q_ih . key_jk,  then  cap tanh(s_j / cap)  if soft_cap is not 0
 ///     out_ih = sum_j e^(s_j - L) value_jk,  log_sum_exp_ih = L = log sum_j e^(s_j)
 ///
-/// A query that sees no key gets zeros, and -inf for L. (Nothing stands for "masked": masked keys
-/// are not touched, and any finite score counts.) A row's result does not depend on the rows
-/// computed with it.
+/// A query that sees no key gets zeros, and -inf for L. (Nothing stands for "masked": what a query
+/// does not see has no part in its result, and any finite score counts.) A row's bits do not depend
+/// on the rows computed with it. Throws ConfigError as active_isa does.
 inline void attention(const AttentionArgs& args) {
   if (args.q.rows == 0 || args.q.heads == 0) return;
-  const tiles::QueryTiling tiling(args.q.rows, args.q.heads, args.kv_heads);
-  // An item takes a tile of queries and its mirror image: a causal mask then costs all items alike.
-  const index_t pairs = ceil_div(tiling.query_tiles, 2);
-  parallel_for(tiling.head_tiles * pairs, [&](index_t item) {
-    const index_t head_tile = item / pairs, early = item % pairs;
-    const index_t late = tiling.query_tiles - 1 - early;
-    tiles::attend(args, tiling.tile(head_tile, early));
-    if (late != early) tiles::attend(args, tiling.tile(head_tile, late));
+  const Attention& kernel = active_kernels().attention;
+  if (tiles::splits_keys(kernel, args)) return tiles::AttentionSplit(kernel, args).attend();
+  const index_t rows = args.q.rows * (args.q.heads / args.kv_heads);
+  const index_t row_tiles = tiles::row_tiles(kernel, args.kv_heads, rows);
+  const index_t step = ceil_div(rows, row_tiles);
+  const auto attend = [&](index_t kv_head, index_t row_tile) {
+    const index_t first = row_tile * step;
+    if (first < rows) {
+      tiles::attend_rows(kernel, args, kv_head, first, lesser(step, rows - first));
+    }
+  };
+  // An item takes a tile of rows and its mirror image: a causal mask then costs all items alike.
+  const index_t pairs = ceil_div(row_tiles, 2);
+  parallel_for(args.kv_heads * pairs, [&](index_t item) {
+    const index_t kv_head = item / pairs, early = item % pairs, late = row_tiles - 1 - early;
+    attend(kv_head, early);
+    if (late != early) attend(kv_head, late);
   });
 }
 

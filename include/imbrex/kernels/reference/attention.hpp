@@ -11,7 +11,7 @@ namespace imbrex::kernels::reference {
 constexpr double score(const AttentionArgs& a, index_t query, index_t head, index_t key) {
   const float* q = a.q.at(query, head);
   const index_t kv_head = head / (a.q.heads / a.kv_heads);
-  const float* k = a.keys + key * a.k_key_stride + kv_head * a.k_head_stride;
+  const StoredFloats k = a.keys.from(key * a.k_key_stride + kv_head * a.k_head_stride);
   double sum = 0;
   for (index_t e = 0; e < a.q.head_dim; ++e) {
     sum += static_cast<double>(q[e]) * static_cast<double>(k[e]);
@@ -48,7 +48,7 @@ constexpr void attention(const AttentionArgs& a) {
       for (index_t j = visible.first; j < visible.last; ++j) scores[j] = score(a, i, h, j);
       const double lse = weights_of(scores, visible);
       if (a.log_sum_exp != nullptr) a.log_sum_exp[i * a.q.heads + h] = static_cast<float>(lse);
-      const float* v = a.values + h / (a.q.heads / a.kv_heads) * a.v_head_stride;
+      const StoredFloats v = a.values.from(h / (a.q.heads / a.kv_heads) * a.v_head_stride);
       for (index_t e = 0; e < a.out.head_dim; ++e) {
         double sum = 0;
         for (index_t j = visible.first; j < visible.last; ++j) {

@@ -1,146 +1,312 @@
-// One tile of queries against all the keys they see.
+// Rows of queries that share a key head against a tile of keys, by the inner loops of the
+// instruction set.
+//
+// A tile's keys are packed into panels, transposed, once for all the rows. Then a block of rows at
+// a time, as many as the set's registers hold: products with the panels, their softmax, the values
+// weighed, and the sums merged into the rows' results. Everything lies on the stack.
 #pragma once
 
 #include <cmath>
 #include <limits>
 
+#include "imbrex/kernels/arch/kernels.hpp"
 #include "imbrex/kernels/attention_args.hpp"
-#include "imbrex/kernels/tiles/dot.hpp"
-#include "imbrex/kernels/tiles/softmax.hpp"
+#include "imbrex/kernels/quant/decode.hpp"
+#include "imbrex/kernels/tiles/lanes.hpp"
 
-namespace imbrex::kernels::tiles {
+namespace imbrex::kernels::tiles::inline IMBREX_ABI {
 
-/// Rows (a query and a head) that share a key tile while it is in cache: with 32 of them, a float
-/// loaded from memory takes part in 32 multiplications.
-inline constexpr index_t attention_rows = 32;
+/// Rows (a query and a head) that share packed keys: packing a number costs as much as some four
+/// multiply-adds of a vector, so 126 rows make it 3 % of the products. Whole blocks of 14 or of 6.
+inline constexpr index_t attention_rows = 126;
 
-/// Keys of a tile, at most. At d = 128 their keys and values are 64 kB and stay in the second-level
-/// cache while the rows of the tile pass; fewer would only rescale `out` more often.
-inline constexpr index_t attention_keys = 64;
+/// Keys of a tile at most, and floats of its panels: 128 kB, which with as many values stay in the
+/// second-level cache while the blocks of rows pass.
+inline constexpr index_t attention_keys = 256;
+inline constexpr index_t attention_panels = 32768;
 
-/// Queries [query, query + queries) with heads [head, head + heads), which share kv_head.
-struct QueryTile {
-  index_t query, queries, head, heads, kv_head;
-};
+/// Numbers of a head multiplied at a time; longer heads take several turns, each packing again.
+inline constexpr index_t attention_depth = 256;
 
-/// How Tq queries of H heads are cut into tiles of at most attention_rows rows, by shape alone.
-struct QueryTiling {
-  index_t queries, group, heads_per_tile, tiles_per_group, queries_per_tile;
-  index_t query_tiles, head_tiles;
+/// Columns before the first key of a tile: a panel at its end may begin before the tile.
+inline constexpr index_t attention_margin = attention_most_panel;
+static_assert(attention_margin + attention_keys <= attention_stride);
 
-  QueryTiling(index_t query_count, index_t heads, index_t kv_heads)
-      : queries(query_count),
-        group(heads / kv_heads),
-        heads_per_tile(lesser(group, attention_rows)),
-        tiles_per_group(ceil_div(group, heads_per_tile)),
-        queries_per_tile(attention_rows / heads_per_tile),
-        query_tiles(ceil_div(queries, queries_per_tile)),
-        head_tiles(kv_heads * tiles_per_group) {}
-
-  QueryTile tile(index_t head_tile, index_t query_tile) const {
-    const index_t kv_head = head_tile / tiles_per_group;
-    const index_t within = head_tile % tiles_per_group * heads_per_tile;
-    const index_t query = query_tile * queries_per_tile;
-    return {query, lesser(queries_per_tile, queries - query), kv_head * group + within,
-            lesser(heads_per_tile, group - within), kv_head};
-  }
-};
-
-/// What the online softmax remembers of a row: `total` = sum over the keys seen so far of
-/// e^(s - peak), where `peak` is their largest score; `out` is the sum of their values with the
-/// same weights.
-struct RowState {
-  float peak, total;
-};
-
-/// Scaled, capped scores of one query against `count` keys.
-inline void scores(float* s, const AttentionArgs& a, const float* q, const float* keys,
-                   index_t count) {
-  const index_t d = a.q.head_dim, stride = a.k_key_stride;
-  index_t j = 0;
-  for (; j + 8 <= count; j += 8) dots<8>(s + j, q, keys + j * stride, stride, d);
-  for (; j + 4 <= count; j += 4) dots<4>(s + j, q, keys + j * stride, stride, d);
-  for (; j < count; ++j) dots<1>(s + j, q, keys + j * stride, stride, d);
-  const float scale = a.scale, cap = a.soft_cap;
-  map(count, s, s, [scale](Lanes v) { return v * scale; });
-  if (cap != 0) map(count, s, s, [cap](Lanes v) { return cap * tanh(v / cap); });
+/// Keys of a tile for heads of d numbers: as many as their panels have room for. Tiles lie on
+/// multiples of it, so that a row meets the same ones in any company.
+constexpr index_t attention_tile(index_t d) {
+  const index_t fit = attention_panels / greater(d, 1) / attention_most_panel;
+  return lesser(attention_keys, greater(fit, 1) * attention_most_panel);
 }
 
-/// Takes `count` <= attention_keys more keys into a row.
-inline void attend_row(const AttentionArgs& a, RowState& row, float* out, const float* q,
-                       const float* keys, const float* values, index_t count) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  float s[attention_keys];
-  scores(s, a, q, keys, count);
-  const float tile_peak = largest(s, count);
-  if (tile_peak > row.peak) {
-    // What was summed before is worth less now; nothing was, if the old peak is -inf.
-    const float correction = row.peak == -infinity ? 0.0f : std::exp(row.peak - tile_peak);
-    row.total *= correction;
-    map(a.out.head_dim, out, out, [correction](Lanes v) { return v * correction; });
-    row.peak = tile_peak;
+/// Buffers of a work item.
+struct AttentionWork {
+  alignas(64) float panels[attention_panels];
+  alignas(64) float queries[attention_most_rows * attention_stride];
+  alignas(64) float scores[attention_most_rows * attention_stride];
+  alignas(64) float sums[attention_most_rows * attention_stride];
+  alignas(64) float tail[attention_keys * 16];  // a vector of each value
+};
+
+/// Rows that share a key head, and what the online softmax remembers of each: `total` = sum over
+/// the keys seen so far of e^(s - peak), where `peak` is their largest score; `out` is the sum of
+/// their values with the same weights.
+struct AttentionRows {
+  index_t count, kv_head;
+  const float* q[attention_rows];
+  float* out[attention_rows];
+  KeyRange visible[attention_rows];
+  float peak[attention_rows], total[attention_rows];
+};
+
+/// Of the rows of a key head (query after query, each with all the heads that share it) those from
+/// `first` on. `out` of row i is out(i).
+template <class Out>
+void start_rows(AttentionRows& rows, const AttentionArgs& a, index_t kv_head, index_t first,
+                index_t count, Out out) {
+  const index_t group = a.q.heads / a.kv_heads;
+  rows.count = count;
+  rows.kv_head = kv_head;
+  for (index_t i = 0; i < count; ++i) {
+    const index_t query = (first + i) / group, head = kv_head * group + (first + i) % group;
+    rows.q[i] = a.q.at(query, head);
+    rows.out[i] = out(query, head, i);
+    rows.visible[i] = a.mask.visible(query, a.q.rows, a.key_count);
+    rows.peak[i] = -std::numeric_limits<float>::infinity();
+    rows.total[i] = 0;
+    for (index_t e = 0; e < a.out.head_dim; ++e) rows.out[i][e] = 0;
   }
-  row.total += static_cast<float>(exponentials(s, s, count, row.peak));
-  add_weighted(out, s, values, a.v_key_stride, count, a.out.head_dim);
 }
 
-inline void finish_row(const AttentionArgs& a, const RowState& row, float* out, float* lse) {
-  if (lse != nullptr) {
-    *lse =
-        row.total == 0 ? -std::numeric_limits<float>::infinity() : row.peak + std::log(row.total);
-  }
-  if (row.total == 0) return;  // no key, or scores of -inf alone: zeros already
-  const float factor = 1.0f / row.total;
-  map(a.out.head_dim, out, out, [factor](Lanes v) { return v * factor; });
+constexpr bool empty(KeyRange r) { return r.first >= r.last; }
+
+constexpr KeyRange overlap(KeyRange a, KeyRange b) {
+  return {greater(a.first, b.first), lesser(a.last, b.last)};
 }
 
-/// The key range a tile of queries needs: from the first key of its first query that sees any to
-/// the last key of its last one (neither end of a mask's range decreases from query to query).
-inline KeyRange visible_to_any(const AttentionArgs& a, const QueryTile& t) {
+/// From the first to the last key of `tile` that any of the rows [first, last) sees.
+inline KeyRange seen_by_any(const AttentionRows& rows, index_t first, index_t last, KeyRange tile) {
   KeyRange all{0, 0};
-  for (index_t i = t.query; i < t.query + t.queries; ++i) {
-    const KeyRange range = a.mask.visible(i, a.q.rows, a.key_count);
-    if (range.first == range.last) continue;
-    if (all.first == all.last) all.first = range.first;
-    all.last = range.last;
+  for (index_t i = first; i < last; ++i) {
+    const KeyRange seen = overlap(rows.visible[i], tile);
+    if (empty(seen)) continue;
+    all = empty(all) ? seen : KeyRange{lesser(all.first, seen.first), greater(all.last, seen.last)};
   }
   return all;
 }
 
-/// Calls visit(query, row of the tile, head) for every row.
-template <class Visit>
-inline void for_each_tile_row(const QueryTile& t, Visit visit) {
-  for (index_t i = 0; i < t.queries; ++i) {
-    for (index_t h = 0; h < t.heads; ++h) visit(t.query + i, i * t.heads + h, t.head + h);
+/// What sums of values are multiplied with when two are added that belong to different peaks.
+struct MergeWeights {
+  float old, added;
+};
+
+/// Adds the total of some keys with the largest score `added_peak` to a row's.
+inline MergeWeights merge_totals(float& peak, float& total, float added_peak, float added) {
+  const float larger = added_peak > peak ? added_peak : peak;
+  const auto factor = [larger](float p) {  // nothing was summed if the peak is -inf
+    return p == -std::numeric_limits<float>::infinity() ? 0.0f : std::exp(p - larger);
+  };
+  const MergeWeights w{factor(peak), factor(added_peak)};
+  peak = larger;
+  total = total * w.old + added * w.added;
+  return w;
+}
+
+/// A tile of keys, and a block of rows that it is multiplied with.
+class AttentionTile {
+ public:
+  /// `keys`: those of the tile.
+  AttentionTile(const Attention& kernel, const AttentionArgs& a, AttentionRows& rows,
+                AttentionWork& work, KeyRange keys)
+      : kernel_(kernel),
+        a_(a),
+        rows_(rows),
+        work_(work),
+        tile_(keys),
+        needed_(seen_by_any(rows, 0, rows.count, keys)),
+        k_dtype_(static_cast<int>(a.keys.dtype())),
+        v_dtype_(static_cast<int>(a.values.dtype())) {}
+
+  /// Takes the tile's keys into all the rows.
+  void attend() {
+    if (empty(needed_)) return;
+    const index_t blocks = ceil_div(rows_.count, kernel_.rows);
+    const index_t step = ceil_div(rows_.count, blocks);
+    packs_again_ = a_.q.head_dim > attention_depth;
+    keeps_panels_ = blocks > 1 && !packs_again_;
+    for (row_ = 0; row_ < rows_.count; row_ += step) {
+      count_ = lesser(step, rows_.count - row_);
+      const KeyRange keys = seen_by_any(rows_, row_, row_ + count_, tile_);
+      multiply_keys(keys);
+      if (!empty(keys)) attend_block(keys);
+    }
+  }
+
+ private:
+  /// The column of a key in the scores.
+  index_t column(index_t key) const { return key - tile_.first + attention_margin; }
+
+  KeyRange columns(KeyRange keys) const { return {column(keys.first), column(keys.last)}; }
+
+  /// Products of the block's rows with the panels that have any of `keys`. The first block packs
+  /// them all. The last panel ends with the last key and may overlap the one before: the same
+  /// products come out twice.
+  void multiply_keys(KeyRange keys) {
+    const index_t most = kernel_.keys, d = a_.q.head_dim;
+    float* panel = work_.panels;
+    if (!packs_again_) copy_queries(0, d);
+    for (index_t key = needed_.first; key < needed_.last; key += most) {
+      const index_t from = lesser(key, greater(needed_.last - most, 0));
+      const bool used = from < keys.last && from + most > keys.first;
+      const bool packed = keeps_panels_ && row_ > 0;
+      for (index_t k = 0; k < d && (used || !packed); k += attention_depth) {
+        const index_t depth = lesser(attention_depth, d - k);
+        if (!packed) pack(from, k, depth, panel);
+        if (!used) continue;
+        if (packs_again_) copy_queries(k, depth);
+        kernel_.multiply[0]({work_.scores + column(from), work_.queries,
+                             reinterpret_cast<const std::byte*>(panel),
+                             most * index_t{sizeof(float)}, count_, depth, 2, k > 0});
+      }
+      if (keeps_panels_) panel += most * d;
+    }
+  }
+
+  void copy_queries(index_t k, index_t depth) {
+    for (index_t r = 0; r < count_; ++r) {
+      std::memcpy(work_.queries + r * attention_stride, rows_.q[row_ + r] + k,
+                  static_cast<std::size_t>(depth) * sizeof(float));
+    }
+  }
+
+  /// Numbers [k, k + depth) of a panel's keys, from key `from` on. Where there are fewer keys, or
+  /// for the last numbers of heads that are not whole vectors, number by number.
+  void pack(index_t from, index_t k, index_t depth, float* panel) {
+    const index_t bytes = traits(a_.keys.dtype()).bytes, vector = 16 / bytes;
+    const StoredFloats keys =
+        a_.keys.from(from * a_.k_key_stride + rows_.kv_head * a_.k_head_stride);
+    const index_t count = lesser(kernel_.keys, a_.key_count - from);
+    const index_t whole = count == kernel_.keys ? depth / vector * vector : 0;
+    if (whole > 0) {
+      const index_t v_bytes = traits(a_.values.dtype()).bytes;
+      const std::byte* values =
+          a_.values.at(from * a_.v_key_stride + rows_.kv_head * a_.v_head_stride + k);
+      kernel_.pack[k_dtype_](
+          {keys.at(k), a_.k_key_stride * bytes, whole, panel, values, a_.v_key_stride * v_bytes});
+    }
+    for (index_t i = whole; i < depth; ++i) {
+      for (index_t j = 0; j < kernel_.keys; ++j) {
+        panel[i * kernel_.keys + j] = j < count ? keys[j * a_.k_key_stride + k + i] : 0.0f;
+      }
+    }
+  }
+
+  /// Softmax of the block's scores, and the values.
+  void attend_block(KeyRange keys) {
+    KeyRange visible[attention_most_rows];
+    float peak[attention_most_rows], total[attention_most_rows];
+    KeyRange common = keys;
+    for (index_t r = 0; r < count_; ++r) {
+      const KeyRange seen = overlap(rows_.visible[row_ + r], tile_);
+      visible[r] = columns(empty(seen) ? KeyRange{keys.first, keys.first} : seen);
+      common = overlap(common, seen);
+    }
+    kernel_.weigh({work_.scores, visible, count_, column(keys.first), column(keys.last), a_.scale,
+                   a_.soft_cap, peak, total});
+    float old_weight[attention_most_rows], weight[attention_most_rows];
+    for (index_t r = 0; r < count_; ++r) {
+      const MergeWeights w =
+          merge_totals(rows_.peak[row_ + r], rows_.total[row_ + r], peak[r], total[r]);
+      old_weight[r] = w.old;
+      weight[r] = w.added;
+    }
+    const bool together = finite(keys.first, empty(common) ? keys.last : common.first) &&
+                          finite(empty(common) ? keys.last : common.last, keys.last);
+    if (together) return weigh_values(0, count_, keys, old_weight, weight);
+    for (index_t r = 0; r < count_; ++r) {
+      const KeyRange seen = overlap(rows_.visible[row_ + r], tile_);
+      weigh_values(r, 1, empty(seen) ? KeyRange{keys.first, keys.first} : seen, old_weight, weight);
+    }
+  }
+
+  /// Whether the values [first, last) are finite. Rows that do not see all of them may then be
+  /// multiplied with them, by weights of 0: an infinity or a NaN would come through. Found out just
+  /// so.
+  bool finite(index_t first, index_t last) {
+    if (first >= last) return true;
+    std::memset(work_.queries, 0, sizeof(float) * attention_stride);
+    bool all = true;
+    for (index_t e = 0; e < a_.out.head_dim; e += attention_depth) {
+      const index_t n = lesser(attention_depth, a_.out.head_dim - e);
+      multiply_values(work_.queries, 1, {first, last}, e, n);
+      for (index_t i = 0; i < n; ++i) all = all && work_.sums[i] == 0;
+    }
+    return all;
+  }
+
+  /// sums = weights times columns [e, e + n) of the values.
+  void multiply_values(const float* weights, index_t rows, KeyRange keys, index_t e, index_t n) {
+    const StoredFloats values =
+        a_.values.from(keys.first * a_.v_key_stride + rows_.kv_head * a_.v_head_stride + e);
+    const index_t lanes = kernel_.keys / 2, count = keys.last - keys.first, whole = n / lanes;
+    kernel_.multiply[v_dtype_]({work_.sums, weights, values.at(0),
+                                a_.v_key_stride * traits(a_.values.dtype()).bytes, rows, count,
+                                whole, false});
+    if (whole * lanes == n) return;
+    for (index_t j = 0; j < count; ++j) {
+      for (index_t i = 0; i < lanes; ++i) {
+        const index_t at = whole * lanes + i;
+        work_.tail[j * lanes + i] = at < n ? values[j * a_.v_key_stride + at] : 0.0f;
+      }
+    }
+    kernel_.multiply[0]({work_.sums + whole * lanes, weights,
+                         reinterpret_cast<const std::byte*>(work_.tail),
+                         lanes * index_t{sizeof(float)}, rows, count, 1, false});
+  }
+
+  /// Takes values into the rows [r, r + rows) of the block.
+  void weigh_values(index_t r, index_t rows, KeyRange keys, const float* old_weight,
+                    const float* weight) {
+    for (index_t e = 0; e < a_.out.head_dim; e += attention_depth) {
+      const index_t n = lesser(attention_depth, a_.out.head_dim - e);
+      multiply_values(work_.scores + r * attention_stride + column(keys.first), rows, keys, e, n);
+      for (index_t i = 0; i < rows; ++i) {
+        kernel_.merge(rows_.out[row_ + r + i] + e, work_.sums + i * attention_stride, n,
+                      old_weight[r + i], weight[r + i]);
+      }
+    }
+  }
+
+  const Attention& kernel_;
+  const AttentionArgs& a_;
+  AttentionRows& rows_;
+  AttentionWork& work_;
+  KeyRange tile_, needed_;
+  int k_dtype_, v_dtype_;
+  bool packs_again_ = false, keeps_panels_ = false;
+  index_t row_ = 0, count_ = 0;  // the block's rows
+};
+
+/// Takes the keys of [first, last), which lie on the edges of tiles, into the rows.
+inline void attend(const Attention& kernel, const AttentionArgs& a, AttentionRows& rows,
+                   KeyRange keys) {
+  AttentionWork work;
+  const index_t step = attention_tile(a.q.head_dim);
+  for (index_t first = keys.first; first < keys.last; first += step) {
+    AttentionTile(kernel, a, rows, work, {first, lesser(first + step, a.key_count)}).attend();
   }
 }
 
-inline void attend(const AttentionArgs& a, const QueryTile& t) {
-  RowState rows[attention_rows];
-  for_each_tile_row(t, [&](index_t query, index_t row, index_t head) {
-    rows[row] = {-std::numeric_limits<float>::infinity(), 0};
-    float* out = a.out.at(query, head);
-    for (index_t e = 0; e < a.out.head_dim; ++e) out[e] = 0;
-  });
-  const float* keys = a.keys + t.kv_head * a.k_head_stride;
-  const float* values = a.values + t.kv_head * a.v_head_stride;
-  const KeyRange needed = visible_to_any(a, t);
-  // Key tiles lie on multiples of attention_keys, so that a row meets the same ones in any company.
-  index_t tile_first = needed.first / attention_keys * attention_keys;
-  for (; tile_first < needed.last; tile_first += attention_keys) {
-    for_each_tile_row(t, [&](index_t query, index_t row, index_t head) {
-      const KeyRange range = a.mask.visible(query, a.q.rows, a.key_count);
-      const index_t first = greater(range.first, tile_first);
-      const index_t last = lesser(range.last, tile_first + attention_keys);
-      if (first >= last) return;
-      attend_row(a, rows[row], a.out.at(query, head), a.q.at(query, head),
-                 keys + first * a.k_key_stride, values + first * a.v_key_stride, last - first);
-    });
+/// out / total, and log sum e^s. (+ 0: a sum's zero may have either sign, by what was beside it.)
+inline void finish_row(const AttentionArgs& a, index_t query, index_t head, float peak,
+                       float total) {
+  if (a.log_sum_exp != nullptr) {
+    a.log_sum_exp[query * a.q.heads + head] =
+        total == 0 ? -std::numeric_limits<float>::infinity() : peak + std::log(total);
   }
-  for_each_tile_row(t, [&](index_t query, index_t row, index_t head) {
-    float* lse = a.log_sum_exp == nullptr ? nullptr : a.log_sum_exp + query * a.q.heads + head;
-    finish_row(a, rows[row], a.out.at(query, head), lse);
-  });
+  const float factor = total == 0 ? 0.0f : 1.0f / total;  // no key, or scores of -inf alone
+  float* out = a.out.at(query, head);
+  map(a.out.head_dim, out, out, [factor](Lanes v) { return v * factor + 0.0f; });
 }
 
-}  // namespace imbrex::kernels::tiles
+}  // namespace imbrex::kernels::tiles::inline IMBREX_ABI

@@ -30,5 +30,12 @@ inline constexpr Kernels kernels = {
       load_blocks<columns_q2_k, Dtype::q2_k>, load_blocks<columns_q3_k, Dtype::q3_k>,
       load_blocks<columns_q4_k, Dtype::q4_k>, load_blocks<columns_q5_k, Dtype::q5_k>,
       load_blocks<columns_q6_k, Dtype::q6_k>}},
+    {gemm_rows,
+     attention_panel,
+     {pack_keys<Dtype::f32>, pack_keys<Dtype::f16>, pack_keys<Dtype::bf16>},
+     {multiply_attention<Dtype::f32, gemm_rows>, multiply_attention<Dtype::f16, gemm_rows>,
+      multiply_attention<Dtype::bf16, gemm_rows>},
+     weigh_keys,
+     merge_values},
     round_activations,
     {}};

@@ -122,3 +122,20 @@ inline void store_int8s(std::int8_t* p, Words w) {
   const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
   _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(words, words));
 }
+
+/// Lane by lane the larger one; b where either is a NaN.
+inline Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+
+inline float largest(Floats v) {
+  __m128 m = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+  m = _mm_max_ss(m, _mm_movehdup_ps(m));
+  return _mm_cvtss_f32(m);
+}
+
+/// p 2^n for whole n <= 0 and p from 1/2 to 2; 0 below 2^-125. A NaN in p stays one.
+inline Floats times_power_of_two(Floats p, Floats n) {
+  const __m256i bits = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);  // 0 of a NaN
+  const __m256 scaled = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), bits));
+  return _mm256_andnot_ps(_mm256_cmp_ps(n, _mm256_set1_ps(-125), _CMP_LT_OQ), scaled);
+}

@@ -112,3 +112,17 @@ inline void store_int8s(std::int8_t* p, Words w) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
                    _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(w)));
 }
+
+/// Lane by lane the larger one; b where either is a NaN.
+inline Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+
+inline float largest(Floats v) {
+  const __m256 half = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+  __m128 m = _mm_max_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+  m = _mm_max_ss(m, _mm_movehdup_ps(m));
+  return _mm_cvtss_f32(m);
+}
+
+/// p 2^n for whole n <= 0. A NaN stays one.
+inline Floats times_power_of_two(Floats p, Floats n) { return _mm512_scalef_ps(p, n); }

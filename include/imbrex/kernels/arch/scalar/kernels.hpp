@@ -15,6 +15,8 @@ namespace imbrex::kernels::arch::scalar {
 #include "imbrex/kernels/tiles/multiply_panel.inl"
 #include "imbrex/kernels/tiles/panel.inl"
 #include "imbrex/kernels/tiles/panel_k.inl"
+#include "imbrex/kernels/tiles/exp.inl"
+#include "imbrex/kernels/tiles/attention.inl"
 #include "imbrex/kernels/tiles/kernels.inl"
 
 }  // namespace imbrex::kernels::arch::scalar

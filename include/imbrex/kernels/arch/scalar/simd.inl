@@ -117,3 +117,17 @@ inline void store_int8s(std::int8_t* p, Words w) {
                                     static_cast<std::int8_t>(w[2]), static_cast<std::int8_t>(w[3])};
   __builtin_memcpy(p, bytes, sizeof bytes);
 }
+
+/// Lane by lane the larger one; b where either is a NaN.
+inline Floats larger(Floats a, Floats b) { return a > b ? a : b; }
+
+inline float largest(Floats v) {
+  const float low = v[0] > v[1] ? v[0] : v[1], high = v[2] > v[3] ? v[2] : v[3];
+  return low > high ? low : high;
+}
+
+/// p 2^n for whole n <= 0 and p from 1/2 to 2; 0 below 2^-125. A NaN in p stays one.
+inline Floats times_power_of_two(Floats p, Floats n) {
+  const Words powers = (__builtin_convertvector(n, Words) + 127) << 23;
+  return n < -125.0f ? Floats{} : p * reinterpret_cast<Floats>(powers);
+}
