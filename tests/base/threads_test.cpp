@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 using namespace imbrex;
@@ -31,20 +32,85 @@ TEST_CASE("every item runs once, for any number of threads and of items") {
   }
 }
 
+TEST_CASE("in a team every item of every loop runs once, for any number of threads and of items") {
+  const KeepThreads keep;
+  for (int threads : {1, 2, 3, 8, 64}) {
+    CAPTURE(threads);
+    set_threads(threads);
+    std::vector<int> runs(101, 0);
+    with_team([&] {
+      for (index_t items : {0, 1, 2, 3, 7, 100}) {
+        parallel_for(items, [&](index_t i) { ++runs[static_cast<std::size_t>(i)]; });
+      }
+    });
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      CHECK(runs[i] == (i < 100) + (i < 7) + (i < 3) + (i < 2) + (i < 1));
+    }
+  }
+}
+
+TEST_CASE("a team is one, however deep, and of the number of threads that was set") {
+  const KeepThreads keep;
+  set_threads(3);
+  const int all = threads();
+  int inside = 0, deeper = 0;
+  std::atomic<int> in_loop{0}, sum{0};
+  with_team([&] {
+    inside = threads();
+    with_team([&] {
+      deeper = threads();
+      parallel_for(10, [&](index_t i) {
+        in_loop += threads();
+        with_team(
+            [&] { parallel_for(4, [&](index_t j) { sum += static_cast<int>(10 * i + j); }); });
+      });
+    });
+  });
+  CHECK(inside == all);
+  CHECK(deeper == all);
+  CHECK(in_loop == 10);  // 1 in each item
+  CHECK(sum == 4 * 450 + 10 * 6);
+  CHECK(threads() == all);
+}
+
+TEST_CASE("threads of the program's own have a team each") {
+  const KeepThreads keep;
+  set_threads(3);
+  std::vector<std::int64_t> sums(4, 0);
+  std::vector<std::thread> callers;
+  for (std::size_t c = 0; c < sums.size(); ++c) {
+    callers.emplace_back([&sums, c] {
+      for (int pass = 0; pass < 20; ++pass) {
+        with_team([&] {
+          for (index_t items = 0; items < 40; ++items) {
+            std::atomic<std::int64_t> sum{0};
+            parallel_for(items, [&](index_t i) { sum += i; });
+            sums[c] += sum;
+          }
+        });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  for (const std::int64_t sum : sums) CHECK(sum == 20 * 9880);  // C(40, 3)
+}
+
 TEST_CASE("results are the same bits for any number of threads") {
   const KeepThreads keep;
   const auto compute = [](int threads) {
     set_threads(threads);
-    std::vector<float> sums(37);
-    parallel_for(37, [&](index_t i) {
+    std::vector<float> sums(74);
+    const auto add = [&sums](index_t i) {
       float sum = 0;
       for (int k = 0; k < 1000; ++k) sum += std::sin(static_cast<float>(i * 1000 + k));
       sums[static_cast<std::size_t>(i)] = sum;
-    });
+    };
+    parallel_for(37, add);
+    with_team([&] { parallel_for(37, [&](index_t i) { add(37 + i); }); });
     return sums;
   };
   const std::vector<float> one = compute(1);
-  for (int threads : {2, 3, 8}) {
+  for (int threads : {2, 3, 8, 64}) {
     const std::vector<float> many = compute(threads);
     CHECK(std::memcmp(one.data(), many.data(), one.size() * sizeof(float)) == 0);
   }
@@ -78,8 +144,10 @@ TEST_CASE("inside the caller's own threads a loop stays on one, and gives the sa
 #pragma omp parallel for num_threads(2)
   for (int outer = 0; outer < 2; ++outer) {
     counts[outer] = threads();
-    parallel_for(100,
-                 [&](index_t i) { sums[outer] += static_cast<int>(i); });  // no race: one thread
+    with_team([&] {
+      parallel_for(100,
+                   [&](index_t i) { sums[outer] += static_cast<int>(i); });  // no race: one thread
+    });
   }
   for (int outer : {0, 1}) {
     CHECK(counts[outer] == 1);
@@ -89,12 +157,28 @@ TEST_CASE("inside the caller's own threads a loop stays on one, and gives the sa
 
 TEST_CASE("OpenMP's own setting is the default, and is left alone") {
   const KeepThreads keep;
-  const int before = omp_get_max_threads();
+  const int before = omp_get_max_threads(), wanted = omp_get_num_procs() + 3;
+  omp_set_num_threads(wanted);
   set_threads(0);
-  CHECK(threads() == before);
-  set_threads(before + 3);
-  CHECK(threads() == before + 3);
-  CHECK(omp_get_max_threads() == before);
+  CHECK(threads() == wanted);
+  CHECK(default_threads() == wanted);
+  set_threads(before + 1);
+  CHECK(threads() == before + 1);
+  CHECK(default_threads() == wanted);
+  CHECK(omp_get_max_threads() == wanted);
+  omp_set_num_threads(before);
+}
+
+TEST_CASE("the default is not more than the processors' time that there is") {
+  const index_t quota = cpu_quota();
+  CHECK(default_threads() >= 1);
+  CHECK(default_threads() <= omp_get_max_threads());
+  const bool all = omp_get_max_threads() == omp_get_num_procs();
+  if (all && quota > 0 && std::getenv("OMP_NUM_THREADS") == nullptr) {
+    CHECK(default_threads() <= quota);
+  } else {
+    CHECK(default_threads() == omp_get_max_threads());
+  }
 }
 
 #else
@@ -103,6 +187,7 @@ TEST_CASE("without OpenMP there is one thread") {
   const KeepThreads keep;
   set_threads(8);
   CHECK(threads() == 1);
+  CHECK(default_threads() == 1);
 }
 
 #endif

@@ -85,13 +85,13 @@ class DecoderCore {
     workspace.reserve_logits(wanted == WantedLogits::all ? total
                                                          : static_cast<index_t>(inputs.size()));
     workspace.reserve_sequences(static_cast<index_t>(inputs.size()));
-    Chunks chunks(inputs, workspace);
-    float* logits = workspace.logits();
-    while (true) {
-      index_t ends = 0;
-      const index_t rows = chunk(workspace, chunks, wanted, logits, ends, inputs, observer);
-      if (rows == 0) break;
-      logits += (wanted == WantedLogits::all ? rows : ends) * config_.dims.vocab;
+    kernels::active_kernels();  // a wrong IMBREX_ISA, the last thing that can be wrong, throws here
+    const auto pass = [&] { run_chunks(workspace, inputs, wanted, observer); };
+    // What an observer does is its own business: it may throw, and have threads of its own.
+    if (observer) {
+      pass();
+    } else {
+      with_team(pass);
     }
     check_inputs(inputs, config_.dims);  // an observer may have touched a cache: all grow, or none
     for (const SequenceInput& input : inputs) {
@@ -116,6 +116,19 @@ class DecoderCore {
 
  private:
   V vocab() const { return V(config_.dims.vocab); }
+
+  /// Takes all chunks through. Nothing but an observer throws here.
+  void run_chunks(Workspace& workspace, std::span<const SequenceInput> inputs, WantedLogits wanted,
+                  const Observer& observer) const {
+    Chunks chunks(inputs, workspace);
+    float* logits = workspace.logits();
+    while (true) {
+      index_t ends = 0;
+      const index_t rows = chunk(workspace, chunks, wanted, logits, ends, inputs, observer);
+      if (rows == 0) break;
+      logits += (wanted == WantedLogits::all ? rows : ends) * config_.dims.vocab;
+    }
+  }
 
   /// Takes the next chunk through all blocks, and its wanted rows through norm and head. Returns
   /// its number of rows, and in `ends` how many sequences end in it.
