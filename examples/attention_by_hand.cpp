@@ -32,15 +32,17 @@ void print(const char* title, const float* rows, index_t columns, const char* co
   }
 }
 
-bool run(int argc, char** argv) {
-  if (!examples::parse_nothing(argc, argv)) return false;
-  constexpr const char* numbers[] = {"1", "2", "3", "4"};
+constexpr const char* numbers[] = {"1", "2", "3", "4"};
+
+void print_inputs() {
   std::printf("q = [1, 2], k = [3, 4]: q.k = %g\n", static_cast<double>(product_of_two()));
   print("queries q", q, head_dim, numbers);
   print("keys k", k, head_dim, numbers);
   print("values v", v, head_dim, numbers);
+}
 
-  float scores[tokens * tokens], softmax[tokens * tokens], out[tokens * head_dim] = {};
+/// q k^T / sqrt(d_k), and -infinity where the key is later than the query.
+void work_out_scores(float (&scores)[tokens * tokens]) {
   kernels::reference::matmul({scores, tokens, tokens, tokens}, {q, tokens, head_dim, head_dim},
                              kernels::ConstRows{k, tokens, head_dim, head_dim});
   print("scores q k^T: each row a query, each column a key", scores, tokens, names);
@@ -53,7 +55,9 @@ bool run(int argc, char** argv) {
     for (index_t j = seen.last; j < tokens; ++j) scores[i * tokens + j] = -INFINITY;
   }
   print("masked: no token sees a later one", scores, tokens, names);
+}
 
+void work_out_weights(float (&softmax)[tokens * tokens], float (&scores)[tokens * tokens]) {
   kernels::reference::softmax({softmax, tokens, tokens, tokens}, {scores, tokens, tokens, tokens});
   print("weights: softmax of each row", softmax, tokens, names);
   for (index_t i = 0; i < tokens; ++i) {
@@ -65,7 +69,9 @@ bool run(int argc, char** argv) {
       "  \"chases\" gives \"dog\" exactly %g: under a causal mask its weights on \"cat\"\n"
       "  and on itself are all there is, and sum to 1\n",
       static_cast<double>(softmax[1 * tokens + 2]));
+}
 
+void work_out_output(float (&out)[tokens * head_dim], const float (&softmax)[tokens * tokens]) {
   for (index_t i = 0; i < tokens; ++i) {
     for (index_t j = 0; j < tokens; ++j) {
       for (index_t e = 0; e < head_dim; ++e) {
@@ -74,7 +80,10 @@ bool run(int argc, char** argv) {
     }
   }
   print("output: the values, added up with these weights", out, head_dim, numbers);
+}
 
+/// Throws where the library's kernel, or the compiler, come to something else.
+void compare(const float (&out)[tokens * head_dim]) {
   const Rows<head_dim> tiled = attend<head_dim>(kernels::attention, v);
   float difference = 0;
   for (index_t i = 0; i < tokens * head_dim; ++i) {
@@ -85,6 +94,16 @@ bool run(int argc, char** argv) {
   std::printf("\nthe library's kernel, and the compiler, give %s\n",
               same ? "the same" : "something else");
   if (!same) raise(Error("the kernel's output is not the one worked by hand"));
+}
+
+bool run(int argc, char** argv) {
+  if (!examples::parse_nothing(argc, argv)) return false;
+  float scores[tokens * tokens], softmax[tokens * tokens], out[tokens * head_dim] = {};
+  print_inputs();
+  work_out_scores(scores);
+  work_out_weights(softmax, scores);
+  work_out_output(out, softmax);
+  compare(out);
   return true;
 }
 

@@ -53,12 +53,44 @@ struct Arguments {
   SessionOptions session;
 };
 
+/// Takes an option of what is generated; false where it is none.
+bool take_generation(std::string_view option, examples::CommandLine& line, GenerationOptions& g) {
+  if (option == "--max-tokens")
+    g.max_tokens = line.number<index_t>(option);
+  else if (option == "--stop")
+    g.stops.push_back(line.value(option));
+  else if (option == "--temperature")
+    g.sampling.temperature = line.number<double>(option);
+  else if (option == "--top-k")
+    g.sampling.top_k = line.number<index_t>(option);
+  else if (option == "--top-p")
+    g.sampling.top_p = line.number<double>(option);
+  else if (option == "--min-p")
+    g.sampling.min_p = line.number<double>(option);
+  else if (option == "--repetition-penalty")
+    g.sampling.repetition_penalty = line.number<double>(option);
+  else if (option == "--seed")
+    g.seed = line.number<std::uint64_t>(option);
+  else
+    return false;
+  return true;
+}
+
+/// Throws UsageError where the options do not go together.
+void check_together(const Arguments& a) {
+  if (a.model.empty()) raise(examples::UsageError("expected --model FILE.gguf: see --help"));
+  if (!a.has_prompt && !a.chat)
+    raise(examples::UsageError("expected --prompt TEXT or --chat: see --help"));
+  if (a.has_system && !a.chat)
+    raise(examples::UsageError("--system: expected --chat with it: see --help"));
+}
+
 Arguments parse(int argc, char** argv) {
   Arguments a;
   examples::CommandLine line(argc, argv);
   while (!line.done()) {
     const std::string_view option = line.take();
-    SamplingOptions& sampling = a.generation.sampling;
+    if (take_generation(option, line, a.generation)) continue;
     if (option == "--model")
       a.model = line.value(option);
     else if (option == "--prompt")
@@ -67,22 +99,6 @@ Arguments parse(int argc, char** argv) {
       a.system = line.value(option), a.has_system = true;
     else if (option == "--chat")
       a.chat = true;
-    else if (option == "--max-tokens")
-      a.generation.max_tokens = line.number<index_t>(option);
-    else if (option == "--stop")
-      a.generation.stops.push_back(line.value(option));
-    else if (option == "--temperature")
-      sampling.temperature = line.number<double>(option);
-    else if (option == "--top-k")
-      sampling.top_k = line.number<index_t>(option);
-    else if (option == "--top-p")
-      sampling.top_p = line.number<double>(option);
-    else if (option == "--min-p")
-      sampling.min_p = line.number<double>(option);
-    else if (option == "--repetition-penalty")
-      sampling.repetition_penalty = line.number<double>(option);
-    else if (option == "--seed")
-      a.generation.seed = line.number<std::uint64_t>(option);
     else if (option == "--context")
       a.session.capacity = line.number<index_t>(option);
     else if (option == "--threads")
@@ -97,11 +113,7 @@ Arguments parse(int argc, char** argv) {
       raise(examples::UsageError("unknown option " + printable(option) + ": see --help"));
   }
   if (a.help) return a;
-  if (a.model.empty()) raise(examples::UsageError("expected --model FILE.gguf: see --help"));
-  if (!a.has_prompt && !a.chat)
-    raise(examples::UsageError("expected --prompt TEXT or --chat: see --help"));
-  if (a.has_system && !a.chat)
-    raise(examples::UsageError("--system: expected --chat with it: see --help"));
+  check_together(a);
   check(a.generation);
   return a;
 }

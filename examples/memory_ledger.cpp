@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <unistd.h>
+
 #include "command_line.hpp"
 #include "imbrex/checkpoint/load.hpp"
 #include "imbrex/model/decoder.hpp"
@@ -133,6 +135,18 @@ bool is_kept(const Config& config, const Step& step) {
   return false;
 }
 
+/// Says how far a pass is, on a terminal only.
+void show_progress(const Config& config, const Step& step) {
+  static const bool terminal = isatty(STDERR_FILENO) == 1;
+  if (!terminal) return;
+  const std::string_view name = step.name;
+  if (name == "q") {
+    std::fprintf(stderr, "\rmeasuring: block %lld of %lld", static_cast<long long>(step.layer + 1),
+                 static_cast<long long>(config.dims.layers));
+  }
+  if (name == "logits") std::fprintf(stderr, "\r\033[K");
+}
+
 /// Bytes of the activations that a pass over one token shows and a backward pass would read.
 index_t kept_bytes(const Decoder<>& decoder) {
   index_t bytes = 0;
@@ -140,6 +154,7 @@ index_t kept_bytes(const Decoder<>& decoder) {
   KvCache cache(decoder.config(), 1);
   const token_t token[] = {0};
   decoder.all_logits(workspace, cache, token, [&](const Step& step) {
+    show_progress(decoder.config(), step);
     if (!is_kept(decoder.config(), step)) return;
     bytes += step.value.count(0, step.value.rank) * index_t{sizeof(float)};
   });

@@ -52,17 +52,17 @@ void print_presets() {
   table.print();
 }
 
-void print_preset(const presets::Preset& preset) {
-  const Config& config = preset.config;
-  const Dims& d = config.dims;
-  const ParameterCount p = count_parameters(config);
-  std::printf("%s\n", preset.name);
+void print_dims(const Dims& d) {
   for (const DimsField& field : dims_fields) {
     std::printf("%s%s %lld", field.size == &Dims::layers ? "" : ", ", field.name,
                 static_cast<long long>(d.*field.size));
   }
-  std::printf("\n\n");
+  std::printf("\n");
+}
 
+void print_parts(const Config& config) {
+  const index_t layers = config.dims.layers;
+  const ParameterCount p = count_parameters(config);
   Table parts;
   const auto part = [&](const char* name, index_t of_a_layer, index_t of_all) {
     char share[16];
@@ -71,28 +71,29 @@ void print_preset(const presets::Preset& preset) {
     parts.add({name, of_a_layer > 0 ? grouped(of_a_layer) : "", grouped(of_all), share});
   };
   const auto in_layers = [&](const char* name, index_t of_a_layer) {
-    if (of_a_layer > 0) part(name, of_a_layer, d.layers * of_a_layer);
+    if (of_a_layer > 0) part(name, of_a_layer, layers * of_a_layer);
   };
   const LayerParameters& l = p.layer;
   parts.add({"part", "a layer", "parameters", "share"});
   part("embedding", 0, p.embedding);
   if (p.positions > 0) part("positions", 0, p.positions);
-  part("attention", p.attention / d.layers, p.attention);
+  part("attention", p.attention / layers, p.attention);
   in_layers("  query", l.query);
   in_layers("  key", l.key);
   in_layers("  value", l.value);
   in_layers("  output", l.output);
   in_layers("  biases", l.attention_biases);
   in_layers("  query and key norms", l.qk_norm);
-  part("feed-forward", p.feed_forward / d.layers, p.feed_forward);
+  part("feed-forward", p.feed_forward / layers, p.feed_forward);
   part("norms", l.norms, p.norms);
   part(config.tie_embeddings ? "head (the embedding)" : "head", 0, p.head);
   part("total", l.total, p.total);
   parts.print();
+}
 
+void print_sizes(const Config& config) {
   const index_t per_token = kv_cache_bytes(config, {});
   const index_t full = kv_cache_bytes(config, {.tokens = config.context});
-  std::printf("\n");
   Table sizes;
   sizes.add({"weights in 16 bits", in_units(bytes_in_16_bits(config))});
   sizes.add({"cache of a token in 16 bits", in_units(per_token)});
@@ -102,6 +103,15 @@ void print_preset(const presets::Preset& preset) {
   std::snprintf(flops, sizeof flops, "%.2f GFLOP", forward_flops(config, {}).total * 1e-9);
   sizes.add({"a token's forward pass", flops});
   sizes.print();
+}
+
+void print_preset(const presets::Preset& preset) {
+  std::printf("%s\n", preset.name);
+  print_dims(preset.config.dims);
+  std::printf("\n");
+  print_parts(preset.config);
+  std::printf("\n");
+  print_sizes(preset.config);
 }
 
 enum Part { embedding, positions, attention, feed_forward, norms, head, other, part_count };
