@@ -1,9 +1,9 @@
 // The product of a prompt's rows with a stored matrix, for each format: FLOP a second, to be held
-// against the machine's FMA peak. Matrices are those of two small models, another one each time
+// against the machine's FMA peak. Matrices are those of some models, another one each time
 // (together more than the caches hold), as in a model's pass:
 //
 //     smollm2_gate    [1536, 576]      tinyllama_q     [2048, 2048]
-//     smollm2_down    [576, 1536]      tinyllama_gate  [5632, 2048]
+//     smollm2_down    [576, 1536]      tinyllama_gate  [5632, 2048]      llama2_q  [4096, 4096]
 //
 // Formats whose blocks of 256 do not divide a row are left out there, as files do.
 //
@@ -23,7 +23,8 @@ struct Shape {
 constexpr Shape shapes[] = {{"smollm2_gate", 1536, 576},
                             {"smollm2_down", 576, 1536},
                             {"tinyllama_q", 2048, 2048},
-                            {"tinyllama_gate", 5632, 2048}};
+                            {"tinyllama_gate", 5632, 2048},
+                            {"llama2_q", 4096, 4096}};
 
 void time_matmul(benchmark::State& state, Dtype dtype, const Shape& shape, index_t rows) {
   bench::time_product(state, rows, bench::Matrices(dtype, shape.outputs, shape.inputs),

@@ -3,8 +3,8 @@
 //   accuracy MODEL.gguf TEXT TOKENS [NAME=FILE.gguf ...]
 //
 // The weights of MODEL are taken as f32 (decoded, where they are not), and encoded anew in every
-// format that `kernels::encode` writes; further files hold them in other formats. A line of JSON for
-// each format and instruction set; the arithmetic is what IMBREX_ARITHMETIC says.
+// format that `kernels::encode` writes; further files hold them in other formats. A line of JSON
+// for each format and instruction set; the arithmetic is what IMBREX_ARITHMETIC says.
 //
 //   path_error   of the logits, against the same stored weights in f32 arithmetic by plain loops
 //                (IMBREX_ISA=scalar): what kernels do
@@ -199,8 +199,8 @@ void run(int argc, char** argv) {
 
   const DecoderWeights f32 = converted(read_gguf_weights(file, config), config, Dtype::f32);
   const Comparison comparison(f32, config, tokens);
-  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_1,
-                            Dtype::q4_0}) {
+  for (const Dtype dtype :
+       {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_1, Dtype::q4_0}) {
     comparison.show(name(dtype), Decoder<>(config, converted(f32, config, dtype)));
   }
   for (int i = 4; i < argc; ++i) {

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import time
 
-from sides import HERE, Failed, Worker, busy_share, median, turns
+from sides import HERE, Failed, Worker, turns
 
 TINYLLAMA, M110, LLAMA32 = "tinyllama-1.1b", "llama-110m", "llama-3.2-1b"
 WRITTEN = ("F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1")  # by our own writer; others by llama.cpp's quantiser
@@ -76,10 +76,15 @@ class Groups:
         try:
             result = {"hello": sides["imbrex"].hello, "file_bytes": os.path.getsize(path)}
             result |= self.check(sides, format_name, self.h.check_tokens)
-            result["seconds"] = turns(sides, requests, rounds or self.h.rounds, self.h.quiet, self.h.tell)
-            for name, words in requests:
-                if words[0] == "prompt":
-                    result.setdefault("flops", {})[name] = sides["imbrex"].ask("prompt", words[1])["flops"]
+            with Worker([self.h.program("imbrex_side"), "limits"], self.h.env, speaks=False) as machine:
+                # What memory gives wanders on a shared machine: it is read in the same turns.
+                read = lambda: machine.ask("read", self.h.read_mib)["rate"]
+                result["seconds"] = turns(sides, requests, rounds or self.h.rounds, self.h.quiet, self.h.tell,
+                                          {"decode": read})
+            if "beside" in result["seconds"].get("decode", {}):
+                result["read"] = result["seconds"]["decode"].pop("beside")
+            result["flops"] = {name: sides["imbrex"].ask("flops", words[1])["flops"]
+                               for name, words, *_ in requests if words[0] == "prompt"}
             return result
         finally:
             for worker in sides.values():
@@ -89,7 +94,7 @@ class Groups:
         return ("decode", ("decode", self.h.before, self.h.decode_tokens))
 
     def prompt_request(self, tokens):
-        return ("prompt", ("prompt", tokens))
+        return ("prompt", ("prompt", tokens), ("prompt", min(tokens, 64)))
 
     def model(self, shape, format_name, prompt, decode=True):
         requests = [self.decode_request()] if decode else []
@@ -107,13 +112,13 @@ class Groups:
         path = self.h.model(shape, format_name)
         seconds = {"prompt": {"1": [], "2": []}, "decode": {"1": [], "2": []}}
         with self.imbrex(path) as worker:
-            for name, words in (self.prompt_request(self.h.prompt), self.decode_request()):
+            for name, words, *warm in (self.prompt_request(self.h.prompt), self.decode_request()):
                 for turn in range(-1, self.h.rounds):
                     for threads in (1, 2):
                         self.h.tell(f"{name}, {threads} threads, turn {turn + 1}")
                         worker.ask("threads", threads)
                         self.h.quiet.wait()
-                        taken = worker.ask(*words)["seconds"]
+                        taken = worker.ask(*(words if turn >= 0 or not warm else warm[0]))["seconds"]
                         if turn >= 0:
                             seconds[name][str(threads)].append(taken)
         return {"shape": shape, "format": format_name, "seconds": seconds}
@@ -200,7 +205,7 @@ class Groups:
                  "Eigen": Worker([self.h.program("eigen_side")], self.h.env, speaks=False)}
         versions = {}
         for library in self.h.libraries:
-            sides[library] = Worker([self.h.python, HERE / "product_side.py", library, self.h.threads],
+            sides[library] = Worker([self.h.products_python, HERE / "product_side.py", library, self.h.threads],
                                     self.h.env | {"OPENBLAS_NUM_THREADS": str(self.h.threads)})
             versions[library] = sides[library].hello["version"]
         try:
@@ -269,8 +274,3 @@ def check_product(side, answer, shape):
         allowed = (inputs / 8 + 260) * 2.0**-24 * sum(abs(t) for t in terms)
         if not abs(got - sum(terms)) <= allowed:
             raise Failed(f"product by {side}: element {at} is {got}, not {sum(terms)}")
-
-
-def warm(busy=busy_share):
-    """How busy the machine is before anything runs."""
-    return median([busy(0.1) for _ in range(5)])

@@ -5,7 +5,8 @@
 //   imbrex_side serve FILE                  answers requests about the model in a file
 //   imbrex_side limits                      answers requests about the machine
 //   imbrex_side products                    answers requests for products of f32 matrices
-//   imbrex_side first FILE N                the first token behind a prompt of N, and the same again
+//   imbrex_side first FILE N                the first token behind a prompt of N, and the same
+//   again
 //
 // Token i of every prompt is (7919 i + 13) mod Vocab. Times are of the forward pass alone: what
 // reads the request, or chooses a token, is not in them; llama_side.py does the same.
@@ -72,6 +73,9 @@ class Served {
       return Answer().add("threads", threads());
     }
     if (request == "prompt") return time_prompt(words.number());
+    if (request == "flops") {
+      return Answer().add("flops", forward_flops(decoder_.config(), {words.number(), 0, 1}).total);
+    }
     if (request == "decode") {
       const index_t before = words.number();
       return time_decode(before, words.number());
@@ -113,9 +117,7 @@ class Served {
     reserve(count + 256);
     cache_->clear();
     const double time = seconds([&] { decoder_.last_logits(workspace_, *cache_, tokens); });
-    return Answer()
-        .add("seconds", time)
-        .add("flops", forward_flops(decoder_.config(), {count, 0, 1}).total);
+    return Answer().add("seconds", time);
   }
 
   Answer time_decode(index_t before, index_t count) {
@@ -138,9 +140,9 @@ class Served {
     std::vector<SequenceInput> inputs(static_cast<std::size_t>(count));
     for (index_t s = 0; s < count; ++s) {
       caches.emplace_back(decoder_.config(), before + steps);
-      decoder_.last_logits(workspace_, caches.back(),
-                           std::span(tokens).subspan(static_cast<std::size_t>(s),
-                                                     static_cast<std::size_t>(before)));
+      decoder_.last_logits(
+          workspace_, caches.back(),
+          std::span(tokens).subspan(static_cast<std::size_t>(s), static_cast<std::size_t>(before)));
     }
     Workspace workspace(decoder_, greater(count, 16), count);
     double time = 0;
@@ -215,7 +217,8 @@ Answer limits(const std::string& request, Words& words) {
   raise(Error("no such request: " + printable(request)));
 }
 
-/// y = x W^T, x [rows, inputs], W [outputs, inputs]; four matrices W in turn, as a model's are cold.
+/// y = x W^T, x [rows, inputs], W [outputs, inputs]; four matrices W in turn, as a model's are
+/// cold.
 class Products {
  public:
   Answer operator()(const std::string& request, Words& words) {

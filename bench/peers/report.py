@@ -63,8 +63,15 @@ class Results:
                 if name.startswith(prefix) and "missing" not in g]
 
     def bandwidth_share(self, group):
-        read = self.limit("read")
-        return group["hello"]["bytes_per_token"] / median(group["seconds"]["decode"]["imbrex"]) / read if read else None
+        """Bytes of weights a second over what memory gave in the same turn: the median of the turns."""
+        rates = zip(group["seconds"]["decode"]["imbrex"], group["read"])
+        return median([group["hello"]["bytes_per_token"] / taken / read for taken, read in rates])
+
+    def isa_groups(self, isa):
+        """Where a set is the machine's best, whole models were timed on it already."""
+        found = self.groups(f"isa {isa}")
+        return found or [(n.split()[-1], g) for n, g in self.groups("model ")
+                         if g["hello"]["isa"] == isa and "prompt" in g["seconds"]]
 
     def by_format(self, prefix, formats):
         found = dict(self.groups(prefix))
@@ -164,7 +171,7 @@ class Bars:
         self.add("the same, prompt of 512", "3", "6", ratio_of(g.get("prompt", {})), needs_amx=True)
         for isa in ("avx512", "avx2"):
             for name in ("prompt", "decode"):
-                found = [ratio_of(g["seconds"][name]) for _, g in self.r.groups(f"isa {isa}")]
+                found = [ratio_of(g["seconds"][name]) for _, g in self.r.isa_groups(isa)]
                 found = [v for v in found if v is not None]
                 self.add(f"without AMX: {isa}, {name} over llama.cpp, worst format", "1.0", "1.3",
                          min(found) if found else None)
@@ -185,7 +192,8 @@ def bold(ratio):
 
 def head(r):
     machine, settings = r.all["machine"], r.all["settings"]
-    lines = ["# Performance", "",
+    toy = ["A run of the harness's own test, on a model of toy size: its numbers say nothing.", ""]
+    lines = ["# Performance", "", *(toy if r.all["mode"] == "tiny" else []),
              "Written by `bench/peers/run.py`, which [benchmarks.md](benchmarks.md#peers) explains; every number was measured "
              "in one run, none is typed by hand.", ""]
     peers = []
@@ -226,8 +234,8 @@ def bars(r):
 
 
 def models(r):
-    lines = ["## Whole models", "", "Tokens a second. `share`: bytes of weights a token, times tokens a second, over the "
-             "machine's read bandwidth. `logits`: how far both sides' are apart.", ""]
+    lines = ["## Whole models", "", "Tokens a second. `share`: bytes of weights a token, times tokens a second, over "
+             "what memory gave in the same turns. `logits`: how far both sides' are apart.", ""]
     shapes = dict.fromkeys(g["shape"] for prefix in ("model ", "long ") for _, g in r.groups(prefix))
     for shape in shapes:
         groups = [g for prefix in (f"model {shape}", f"long {shape}") for _, g in r.groups(prefix)]

@@ -29,7 +29,9 @@ from groups import LLAMA32, M110, TINYLLAMA, WRITTEN, Groups
 from sides import HERE, Failed, Progress, Quiet, Worker
 
 ROOT = HERE.parent.parent
-PACKAGES = ["llama-cpp-python", "gguf", "numpy", "onednn-cpu-gomp"]
+# What each environment holds. The product libraries have one of their own: it is there within seconds.
+PACKAGES = {"venv": ["llama-cpp-python"], "venv-products": ["numpy", "onednn-cpu-gomp"],
+            "venv-avx2": ["llama-cpp-python"], "venv-avx512": ["llama-cpp-python"]}
 # llama.cpp for one instruction set, whatever this machine has besides.
 SET_FLAGS = {
     "avx2": "-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON -DGGML_AVX512=OFF "
@@ -64,7 +66,8 @@ class Harness:
         self.quiet = Quiet(patience=0 if self.mode == "tiny" else 20)
         self.progress = Progress()
         self.tell = self.progress.tell
-        self.python, self.has_llama, self.libraries, self.set_python = None, False, [], {}
+        self.python = self.products_python = None
+        self.has_llama, self.libraries, self.set_python = False, [], {}
         if not options.no_peers:
             self._find_peers()
         self._find_smollm2()
@@ -83,13 +86,11 @@ class Harness:
         python = self.directory / name / "bin" / "python"
         if not python.exists():
             subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
-        packages = PACKAGES if flags is None else ["llama-cpp-python"]
-        if flags is None and self.options.torch:
-            packages = packages + ["torch"]
+        packages = PACKAGES[name] + (["torch"] if name == "venv-products" and self.options.torch else [])
         done = python.parent.parent / ("installed-" + hashlib.sha256(" ".join(packages).encode()).hexdigest()[:8])
         if not done.exists():
-            print(f"installing {', '.join(packages)} into {python.parent.parent}; llama.cpp is compiled, which takes "
-                  "some minutes", file=sys.stderr, flush=True)
+            slow = "; it is compiled, which takes some minutes" if "llama-cpp-python" in packages else ""
+            print(f"installing {', '.join(packages)} into {python.parent.parent}{slow}", file=sys.stderr, flush=True)
             with open(self.directory / f"{name}.log", "w") as log:
                 extra = ["--no-binary", "llama-cpp-python", "--no-cache-dir"] if flags else []
                 subprocess.run([python, "-m", "pip", "install", *extra, *packages], check=True, stdout=log,
@@ -100,7 +101,8 @@ class Harness:
     def _find_peers(self):
         self.python = pathlib.Path(self.options.python) if self.options.python else self._venv("venv")
         self.has_llama = self._imports("llama_cpp")
-        candidates = ["openblas", "onednn"] + (["torch"] if self._imports("torch") else [])
+        self.products_python = self._venv("venv-products")
+        candidates = ["openblas", "onednn"] + (["torch"] if self.options.torch else [])
         self.libraries = [name for name in candidates if self._works(name)]
         for isa in ("avx2", "avx512"):
             given = getattr(self.options, f"{isa}_python")
@@ -114,7 +116,7 @@ class Harness:
 
     def _works(self, library):
         try:
-            with Worker([self.python, HERE / "product_side.py", library, self.threads], self.env) as worker:
+            with Worker([self.products_python, HERE / "product_side.py", library, self.threads], self.env) as worker:
                 worker.ask("product", 4, 4, 4)
             return True
         except Failed:
@@ -163,7 +165,7 @@ def plan(h):
         groups["kernels gemv"] = lambda: g.kernels("bench_gemv", r"/(avx2|avx512|amx)/cold")
         groups["kernels matmul"] = lambda: g.kernels(
             "bench_matmul", r"^(llama2_q|tinyllama_gate)/(F32|F16|BF16|Q8_0|Q4_0|Q4_1|Q4_K|Q6_K)/rows:512")
-        groups["kernels attention"] = lambda: g.kernels("bench_attention", r"prompt/.*/tokens:(2048|4096)|decode/.*:4096")
+        groups["kernels attention"] = lambda: g.kernels("bench_attention", r"(prompt|decode)/.*:4096")
         groups["smollm2"] = lambda: g.smollm2()
     if h.mode == "tiny":
         formats = {"F16": True, "Q4_0": True}
@@ -184,7 +186,9 @@ def plan(h):
     groups["threads"] = lambda: g.one_and_two_threads(main, "Q4_0")
     groups["native"] = lambda: g.native(main if h.mode == "tiny" else M110, "Q4_0")
     for isa in ("avx512", "avx2"):
-        if f" {isa}" in cpu_flags():
+        # The machine's best set is the whole models' already, unless there is a peer built for it.
+        best = cpu_flags().split()[-1:] == [isa] and isa not in h.set_python and h.mode != "tiny"
+        if f" {isa}" in cpu_flags() and not best:
             for f in ["Q4_0"] if h.mode != "full" else ["BF16", "Q8_0", "Q4_0", "Q4_K_M"]:
                 if f in can([f]):
                     groups[f"isa {isa} {f}"] = lambda isa=isa, f=f: g.isa(isa, main, f)
@@ -217,7 +221,7 @@ def main():
     mode = parser.add_mutually_exclusive_group()
     for name in ("quick", "full", "tiny"):
         mode.add_argument(f"--{name}", dest="mode", action="store_const", const=name)
-    parser.add_argument("--python", help="a Python that has the peers, instead of an environment of its own")
+    parser.add_argument("--python", help="a Python that has llama-cpp-python, instead of an environment of its own")
     parser.add_argument("--avx2-python", help="one with llama.cpp built for AVX2")
     parser.add_argument("--avx512-python", help="one with llama.cpp built for AVX-512 without AMX")
     parser.add_argument("--build-sets", action="store_true", help="build those two (some minutes each)")

@@ -41,8 +41,8 @@ inline Config shape_named(std::string_view name) {
 
 /// The format of a name, one that can be written. Throws Error.
 inline Dtype format_named(std::string_view wanted) {
-  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_0,
-                            Dtype::q4_1}) {
+  for (const Dtype dtype :
+       {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_0, Dtype::q4_1}) {
     if (wanted == name(dtype)) return dtype;
   }
   raise(Error("no format that is written here: " + printable(wanted)));
@@ -111,7 +111,7 @@ class ModelFile {
   }
 
   void add_tensor(const TensorRow& row, index_t block) {
-    const auto product = [&](const TensorAxis (&axes)[2]) {
+    const auto product = [&](const TensorAxis(&axes)[2]) {
       return size_of(axes[0], config_) * size_of(axes[1], config_);
     };
     const index_t outs = product(row.out), ins = product(row.in);

@@ -83,18 +83,23 @@ class Quiet:
                 return
 
 
-def turns(sides, requests, rounds, quiet, tell=lambda text: None):
+def turns(sides, requests, rounds, quiet, tell=lambda text: None, beside=None):
     """Asks each side in turn, A B A B: {request: {side: [seconds]}}. `sides` is {name: Worker}; a request is (name,
-    words). What is asked for the first time is asked once more before, untimed."""
-    seconds = {name: {side: [] for side in sides} for name, _ in requests}
-    for name, words in requests:
+    words) or (name, words, words to warm up with). After each turn of a request that `beside` names, its function is
+    called: {request: function}; what it gives is a further side."""
+    seconds = {}
+    for name, words, *warm in requests:
+        seconds[name] = {side: [] for side in sides}
         for turn in range(-1, rounds):
             for side, worker in sides.items():
                 tell(f"{name}, {side}, " + (f"turn {turn + 1} of {rounds}" if turn >= 0 else "to warm up"))
                 quiet.wait()
-                answer = worker.ask(*words)
+                answer = worker.ask(*(words if turn >= 0 or not warm else warm[0]))
                 if turn >= 0:
                     seconds[name][side].append(answer["seconds"])
+            if turn >= 0 and beside and name in beside:
+                quiet.wait()
+                seconds[name].setdefault("beside", []).append(beside[name]())
     return seconds
 
 
