@@ -281,8 +281,10 @@ def sets(r):
         peer = "none" if not g["peer"] else "built for " + (g["isa"] if g["own_build"] else "this machine")
         for what in g["seconds"]:
             rows.append((name, peer, what, bold(ratio_of(g["seconds"][what]))))
-    lines = ["## Instruction sets", "", "imbrex with `IMBREX_ISA`, over llama.cpp:", "",
-             *table(["set, format", "llama.cpp", "work", "ratio"], rows)] if rows else []
+    lines = ["## Instruction sets, builds, threads", ""]
+    if rows:
+        lines += ["imbrex with `IMBREX_ISA`, over llama.cpp:", "",
+                  *table(["set, format", "llama.cpp", "work", "ratio"], rows)]
     g = r.m.get("native")
     if g:
         rows = [(what, *[digits(1e3 * median(s[side])) for side in ("plain", "native")],
@@ -295,7 +297,7 @@ def sets(r):
                  digits(median([a / b for a, b in zip(s["1"], s["2"])]))) for what, s in g["seconds"].items()]
         lines += [f"Threads ({g['shape']}, {g['format']}):", "",
                   *table(["work", "one, ms", "two, ms", "two over one"], rows)]
-    return lines
+    return lines if len(lines) > 2 else []
 
 
 def products(r):
