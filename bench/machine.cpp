@@ -1,11 +1,12 @@
 // The machine's limits, with all its threads: what the other programs' rates are to be held
 // against. Bytes that can be read from memory, FLOP of multiply-adds in registers for each
-// instruction set, of the library's product of f32 matrices, and of AMX's bf16 tiles. The fastest
-// of several runs counts; `time` is that of all together and says nothing.
+// instruction set, of the library's product of f32 matrices, products of bytes with VNNI, and AMX's
+// bf16 tiles. The fastest of several runs counts; `time` is that of all together and says nothing.
 #include <atomic>
 
 #include "bench/amx_peak.hpp"
 #include "bench/harness.hpp"
+#include "bench/vnni_peak.hpp"
 #include "examples/machine_limits.hpp"
 
 using namespace imbrex;
@@ -20,24 +21,27 @@ void add_limit(const std::string& name, const char* counter, const Measure& meas
   })->Iterations(1);
 }
 
-void measure_amx(benchmark::State& state) {
-  if (!bench::amx::available()) {
-    for ([[maybe_unused]] auto _ : state) state.SetLabel("not on this machine");
-    return;
-  }
-  constexpr index_t rounds = 100'000;
-  const index_t team = threads();
-  std::atomic<bool> right = true;
-  for ([[maybe_unused]] auto _ : state) {
-    const double seconds = examples::fastest(20, [&] {
-      parallel_for(team, [&](index_t) {
-        if (!bench::amx::run(rounds)) right = false;
+/// Adds the limit of a unit that some machines have: run(rounds) says whether its sums are right.
+void add_unit(const std::string& name, const char* counter, bool available, double round_work,
+              bool (*run)(index_t rounds)) {
+  bench::add(name, [=](benchmark::State& state) {
+    if (!available) {
+      for ([[maybe_unused]] auto _ : state) state.SetLabel("not on this machine");
+      return;
+    }
+    constexpr index_t rounds = 100'000;
+    const index_t team = threads();
+    std::atomic<bool> right = true;
+    for ([[maybe_unused]] auto _ : state) {
+      const double seconds = examples::fastest(20, [&] {
+        parallel_for(team, [&](index_t) {
+          if (!run(rounds)) right = false;
+        });
       });
-    });
-    state.counters["FLOP/s"] =
-        bench::amx::round_flops * static_cast<double>(rounds * team) / seconds;
-  }
-  if (!right) bench::fail(state, "the sums of products of ones are wrong");
+      state.counters[counter] = round_work * static_cast<double>(rounds * team) / seconds;
+    }
+    if (!right) bench::fail(state, "the sums of products of ones are wrong");
+  })->Iterations(1);
 }
 
 void add_all() {
@@ -54,7 +58,8 @@ void add_all() {
     });
   }
   add_limit("product_f32/512x512x512", "FLOP/s", [] { return examples::measure_matmul(); });
-  bench::add("amx_bf16", measure_amx)->Iterations(1);
+  add_unit("vnni_int8", "OP/s", bench::vnni::available(), bench::vnni::round_ops, bench::vnni::run);
+  add_unit("amx_bf16", "FLOP/s", bench::amx::available(), bench::amx::round_flops, bench::amx::run);
 }
 
 }  // namespace

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "bench/harness.hpp"
+#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/random.hpp"
 #include "imbrex/kernels/quant/encode.hpp"
 #include "imbrex/kernels/reference/matmul.hpp"
+#include "imbrex/kernels/reference/round_activations.hpp"
 #include "imbrex/tensor/buffer.hpp"
 
 namespace bench {
@@ -128,10 +130,26 @@ inline bool right_product(benchmark::State& state, const kernels::Rows& y,
   return true;
 }
 
-/// Times product(y, x, w) for `rows` rows of x, the matrix another one each time.
+/// Numbers as the rule for int8 activations rounds them, q d.
+inline imbrex::Buffer<float> rounded(const imbrex::Buffer<float>& x) {
+  const index_t n = x.size(), blocks = n / kernels::rounded_block;
+  std::vector<std::int8_t> q(static_cast<std::size_t>(n));
+  std::vector<float> d(static_cast<std::size_t>(blocks));
+  std::vector<std::int32_t> sum(static_cast<std::size_t>(blocks));
+  kernels::reference::round_activations(x.data(), n, {q.data(), d.data(), sum.data()});
+  imbrex::Buffer<float> result(n);
+  for (index_t i = 0; i < n; ++i) {
+    result.data()[i] = static_cast<float>(q[static_cast<std::size_t>(i)]) *
+                       d[static_cast<std::size_t>(i / kernels::rounded_block)];
+  }
+  return result;
+}
+
+/// Times product(y, x, w) for `rows` rows of x, the matrix another one each time. In int8 the
+/// answer is held against that of rounded x.
 template <class Product>
-void time_product(benchmark::State& state, index_t rows, Matrices matrices,
-                  const Product& product) {
+void time_product(benchmark::State& state, index_t rows, Matrices matrices, const Product& product,
+                  imbrex::Arithmetic arithmetic = imbrex::Arithmetic::f32) {
   kernels::Matrix w = matrices.next();
   imbrex::Random random(2);
   imbrex::Buffer<float> in(rows * w.cols), out(rows * w.rows);
@@ -139,7 +157,12 @@ void time_product(benchmark::State& state, index_t rows, Matrices matrices,
   const kernels::ConstRows x{in.data(), rows, w.cols, w.cols};
   const kernels::Rows y{out.data(), rows, w.rows, w.rows};
   product(y, x, w);
-  if (!right_product(state, y, x, w)) return;
+  const bool in_int8 = arithmetic == imbrex::Arithmetic::int8;
+  const imbrex::Buffer<float> seen = in_int8 ? rounded(in) : imbrex::Buffer<float>();
+  if (!right_product(state, y, in_int8 ? kernels::ConstRows{seen.data(), rows, w.cols, w.cols} : x,
+                     w)) {
+    return;
+  }
   for ([[maybe_unused]] auto _ : state) {
     product(y, x, matrices.next());
     benchmark::ClobberMemory();

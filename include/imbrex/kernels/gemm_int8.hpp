@@ -14,12 +14,16 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 /// multiplying them.
 inline constexpr index_t int8_items = 8, int8_least_panels = 3;
 
-/// Whether products of many rows with weights of this format are in integers: where the arithmetic
-/// is int8, the weights are quantised, and the set in use multiplies bytes (AVX-512 with VNNI; in
-/// AVX2, products of bytes are no faster than those of floats).
+/// Whether the set in use multiplies many rows with weights of this format in integers: quantised
+/// ones, with AVX-512 VNNI. (AVX2 takes three instructions where products of floats take four, and
+/// has the sums to scale besides.)
+inline bool has_gemm_int8(Dtype dtype) {
+  return active_kernels().int8.formats[static_cast<int>(dtype)].multiply != nullptr;
+}
+
+/// Whether `matmul` does: where the arithmetic is int8, and the set has it.
 inline bool multiplies_in_int8(Dtype dtype) {
-  return active_arithmetic() == Arithmetic::int8 &&
-         active_kernels().int8.formats[static_cast<int>(dtype)].multiply != nullptr;
+  return active_arithmetic() == Arithmetic::int8 && has_gemm_int8(dtype);
 }
 
 /// Outputs of a work item of a product of `chunks` chunks of rows with `outputs` outputs.
@@ -31,7 +35,7 @@ inline index_t int8_item_outputs(const Int8Gemm& gemm, index_t chunks, index_t o
 }
 
 /// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null; shapes as in `matmul`, x
-/// rounded as reference::round_activations says. For formats with multiplies_in_int8. A row's bits
+/// rounded as reference::round_activations says. For formats with has_gemm_int8. A row's bits
 /// do not depend on the other rows. Throws ConfigError as active_isa does.
 inline void gemm_int8(Rows y, ConstRows x, const Matrix& w, const float* bias) {
   if (x.rows == 0 || w.rows == 0) return;

@@ -3,7 +3,7 @@
 //
 // For a run of int8_inputs columns, the block's rows of x are rounded once, 88 kB that stay in
 // second-level cache. Then each panel of outputs is decoded, into first-level cache, and the rows
-// pass over it. All that lies on the stack, 150 kB; nothing is allocated.
+// pass over it. All that lies on the stack, 142 kB; nothing is allocated.
 #pragma once
 
 #include <cstring>

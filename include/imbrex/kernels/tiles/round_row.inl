@@ -16,7 +16,9 @@ inline Words group_words(Floats d, Words sums) {
 inline bool round_blocks(const float* x, index_t blocks, Int8Row& row, Words (&sums)[2]) {
   constexpr std::int32_t magnitude = 0x7FFFFFFF, infinity = 0x7F800000;
   constexpr std::int32_t least = (127 - 119) << 23;  // the bits of 2^-119
-  Words of_block[2][lanes] = {};
+  Words of_block[2][lanes];
+  for (index_t i = blocks; i < lanes; ++i) of_block[0][i] = of_block[1][i] = Words{};
+#pragma GCC unroll 4
   for (index_t i = 0; i < blocks; ++i) {
     const Words low = reinterpret_cast<Words>(load(x + 32 * i)) & magnitude,
                 high = reinterpret_cast<Words>(load(x + 32 * i + 16)) & magnitude;
@@ -29,12 +31,15 @@ inline bool round_blocks(const float* x, index_t blocks, Int8Row& row, Words (&s
   store(row.d, as_floats(reinterpret_cast<Words>(most / broadcast(127)) & rounds));
   float scales[lanes];
   store(scales, as_floats(reinterpret_cast<Words>(broadcast(127) / most) & rounds));
+#pragma GCC unroll 4
   for (index_t i = 0; i < blocks; ++i) {
-    for (index_t h = 0; h < 2; ++h) {
-      const index_t at = 32 * i + 16 * h;
-      of_block[h][i] = to_nearest(load(x + at) * broadcast(scales[i]));
-      store_int8s(row.q + at, of_block[h][i]);
-    }
+    const Floats scale = broadcast(scales[i]);
+    const Words low = to_nearest(load(x + 32 * i) * scale),
+                high = to_nearest(load(x + 32 * i + 16) * scale);
+    store_int8s(row.q + 32 * i, low);
+    store_int8s(row.q + 32 * i + 16, high);
+    of_block[0][i] = low;
+    of_block[1][i] = high;
   }
   sums[0] = sums_of(of_block[0]);
   sums[1] = sums_of(of_block[1]);
