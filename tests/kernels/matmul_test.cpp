@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "imbrex/kernels/reference/matmul.hpp"
+#include "tests/support/arithmetic.hpp"
 #include "tests/support/compare.hpp"
 
 using namespace imbrex;
@@ -84,6 +85,7 @@ std::vector<double> bounds(const std::vector<float>& x, index_t rows, const Matr
 }
 
 void check_against_reference(const Matrix& w, index_t rows, bool with_bias) {
+  const WithArithmetic arithmetic(Arithmetic::f32);
   const std::vector<float> x = uniform(rows * w.cols, 5), b = uniform(w.rows, 6);
   const float* bias = with_bias ? b.data() : nullptr;
   std::vector<float> got(static_cast<std::size_t>(rows * w.rows), -7.0f), want = got;
@@ -208,6 +210,7 @@ TEST_CASE("matmul: the same bits for any number of threads") {
 }
 
 TEST_CASE("matmul: a row alone and in company agree within the bound") {
+  const WithArithmetic arithmetic(Arithmetic::f32);
   const Stored stored(Dtype::q4_k, 66, 1024, 41);
   const Matrix w = stored.matrix();
   const index_t rows = 37;

@@ -27,7 +27,7 @@ void multiply_int8_panel(const Int8Product& p) {
       low_sum[r] = high_sum[r] = broadcast_word(Offset ? sum_start_bits : p.x[r].group[g]);
     }
     const std::int8_t* x = p.x[0].q + g * Group;
-#pragma GCC unroll 2
+#pragma GCC unroll 8
     for (int j = 0; j < Group / 4; ++j) {
       const Words w0 = group->w[j][0], w1 = group->w[j][1];
 #pragma GCC unroll 8
