@@ -184,8 +184,13 @@ TEST_CASE("README: decoding a token") {
     };
     for (int set = 1; set < isa_count; ++set) CHECK(has_dot(set) == has_dot(0));
     if (has_dot(0)) formats.push_back(name(static_cast<Dtype>(i)));
+    for (int set = 0; set < isa_count; ++set) {
+      const bool rounded = kernels::kernels_of(static_cast<Isa>(set)).rounded.by_dtype[i].multiply;
+      CHECK(rounded == (traits(static_cast<Dtype>(i)).block > 1));
+    }
   }
-  CHECK(contains(works, "straight from " + joined(formats) + ";"));
+  CHECK(contains(works, "straight from every format, activations rounded to int8 where"));
+  CHECK(contains(works, "in floats straight from " + joined(formats) + ";"));
 
   const char* before = std::getenv("IMBREX_ISA");
   const std::string kept = before != nullptr ? before : "";

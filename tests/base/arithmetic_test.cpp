@@ -63,7 +63,9 @@ TEST_CASE("arithmetic: a name that is none is an error that lists those there ar
 
 TEST_CASE(
     "arithmetic: a choice holds; a number that stands for none is an error, and changes nothing") {
-  const Environment environment("f32");
+  const Environment environment("int8");
+  use_arithmetic(Arithmetic::f32);
+  CHECK(active_arithmetic() == Arithmetic::f32);
   for (const Arithmetic wanted : {Arithmetic::int8, Arithmetic::f32}) {
     use_arithmetic(wanted);
     CHECK(active_arithmetic() == wanted);

@@ -8,13 +8,15 @@ namespace imbrex::tests {
 /// Uses an arithmetic, and at the end the one from before.
 class WithArithmetic {
  public:
-  explicit WithArithmetic(Arithmetic arithmetic) : before_(active_arithmetic()) {
-    use_arithmetic(arithmetic);
+  explicit WithArithmetic(Arithmetic wanted) : before_(arithmetic_detail::chosen.load()) {
+    use_arithmetic(wanted);
   }
-  ~WithArithmetic() { use_arithmetic(before_); }
+  WithArithmetic(const WithArithmetic&) = delete;
+  WithArithmetic& operator=(const WithArithmetic&) = delete;
+  ~WithArithmetic() { arithmetic_detail::chosen.store(before_); }
 
  private:
-  Arithmetic before_;
+  int before_;  // also "not chosen yet"
 };
 
 }  // namespace imbrex::tests

@@ -2,6 +2,7 @@
 // read once, in their stored format, and never written out.
 #pragma once
 
+#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/base/threads.hpp"
 #include "imbrex/kernels/arch/table.hpp"
 #include "imbrex/kernels/operands.hpp"
@@ -12,10 +13,55 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 /// Weights of a work item: some 30 us of work, several times what starting a team costs.
 inline constexpr index_t gemv_item_weights = 32768;
 
+/// Columns that rounded activations are multiplied by in a run, a sum of its own; and the most rows
+/// that `gemv` rounds at a time, so that they take 192 kB of the caller's stack at most.
+inline constexpr index_t rounded_run = 8192, rounded_most_rows = 16;
+
+/// A run of columns, from k on, of a product with rounded activations: added to y.
+inline void gemv_run(const Rounded& kernel, Rows y, ConstRows x, const Matrix& w, index_t k,
+                     index_t columns) {
+  alignas(64) std::byte arranged[rounded_most_rows * arranged_bytes(rounded_run)];
+  const index_t bytes = arranged_bytes(columns);
+  for (index_t t = 0; t < x.rows; ++t) kernel.arrange(x.row(t) + k, columns, arranged + t * bytes);
+  const index_t block = greater(1, gemv_item_weights / greater(1, columns));
+  parallel_for(ceil_div(w.rows, block), [&](index_t item) {
+    const index_t first = item * block, count = lesser(block, w.rows - first);
+    kernel.multiply({y.data + first, y.stride, w.row(first) + row_bytes(w.dtype, k), w.row_bytes,
+                     count, arranged, bytes, x.rows, columns});
+  });
+}
+
+/// The product with x rounded to int8, which happens once, on the calling thread.
+inline void rounded_gemv(const Rounded& kernel, Rows y, ConstRows x, const Matrix& w,
+                         const float* bias) {
+  for (index_t t = 0; t < x.rows; ++t) {
+    for (index_t o = 0; o < w.rows; ++o) y.row(t)[o] = bias == nullptr ? 0.0f : bias[o];
+  }
+  for (index_t t = 0; t < x.rows; t += rounded_most_rows) {
+    const index_t rows = lesser(rounded_most_rows, x.rows - t);
+    for (index_t k = 0; k < w.cols; k += rounded_run) {
+      gemv_run(kernel, {y.row(t), rows, y.cols, y.stride}, {x.row(t), rows, x.cols, x.stride}, w, k,
+               lesser(rounded_run, w.cols - k));
+    }
+  }
+}
+
+/// What `gemv` multiplies a format by where x is to be rounded to int8; null where it is not.
+/// Throws ConfigError as active_isa and active_arithmetic do.
+inline const Rounded* rounded_kernel(Dtype dtype) {
+  const Rounded& kernel = active_kernels().rounded.by_dtype[static_cast<int>(dtype)];
+  const bool wanted = kernel.multiply != nullptr && active_arithmetic() == Arithmetic::int8;
+  return wanted ? &kernel : nullptr;
+}
+
 /// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null; shapes as in `matmul`.
-/// By the dot product of the instruction set in use, in f32 whatever the format is. A row's bits do
-/// not depend on the other rows. Throws ConfigError as active_isa does.
+/// By the dot product of the instruction set in use, in f32, or for quantised W and
+/// Arithmetic::int8 with x rounded as in reference::round_activations. A row's bits do not depend
+/// on the other rows. Throws ConfigError as active_isa and active_arithmetic do.
 inline void gemv(Rows y, ConstRows x, const Matrix& w, const float* bias) {
+  if (const Rounded* rounded = rounded_kernel(w.dtype)) {
+    return rounded_gemv(*rounded, y, x, w, bias);
+  }
   const Kernels& kernels = active_kernels();
   const index_t block = greater(1, gemv_item_weights / greater(1, w.cols));
   parallel_for(ceil_div(w.rows, block), [&](index_t item) {

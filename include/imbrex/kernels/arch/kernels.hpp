@@ -13,6 +13,12 @@ namespace imbrex::kernels {
 /// The sum over i < n of w[i] x[i], w stored in some format, n a whole number of its blocks.
 using Dot = float (*)(const std::byte* w, const float* x, index_t n);
 
+/// The same for `rows` rows of x, x_stride floats apart, at most Kernels::dot_rows: the bits of
+/// Dot.
+using Dots = void (*)(const std::byte* w, const float* x, index_t x_stride, index_t rows, index_t n,
+                      float* out);
+inline constexpr index_t most_dot_rows = 4;  ///< of all sets
+
 /// Numbers of x that share a scale when they are rounded to int8.
 inline constexpr index_t rounded_block = 32;
 
@@ -26,6 +32,39 @@ struct RoundedRow {
 
 /// Rounds a row; the same bits on every set.
 using RoundActivations = void (*)(const float* x, index_t n, const RoundedRow& to);
+
+/// Rounds a row of n numbers and writes it as a set's products with a format want it, in
+/// arranged_bytes(n).
+using Arrange = void (*)(const float* x, index_t n, std::byte* to);
+
+/// Numbers that are arranged at a time, at most: four blocks of 256; and the bytes they take, with
+/// scales and sums of 16 numbers.
+inline constexpr index_t arranged_numbers = 1024, arranged_step = 1536;
+constexpr index_t arranged_bytes(index_t n) {
+  return ceil_div(n, arranged_numbers) * arranged_step;
+}
+
+/// y[t][o] += sum over k < n of x[t][k] w[o][k], for o < outputs and t < rows; x rounded.
+struct RoundedProduct {
+  float* y;
+  index_t y_stride;  ///< floats from row to row
+  const std::byte* w;
+  index_t row_bytes, outputs;
+  const std::byte* x;  ///< arranged; rows x_bytes apart, a multiple of 64, as is the address
+  index_t x_bytes, rows, n;
+};
+
+/// A row's bits do not depend on the other rows.
+using MultiplyRounded = void (*)(const RoundedProduct& product);
+
+/// Products with activations rounded to int8; null for formats that are multiplied as floats.
+struct Rounded {
+  Arrange arrange;
+  MultiplyRounded multiply;
+};
+struct RoundedKernels {
+  Rounded by_dtype[dtype_count];
+};
 
 /// Inputs that a panel of gemm has at most: a block of the largest formats. Of 32 outputs (AVX-512)
 /// it is 32 kB and stays, with 14 rows of x, in a first-level cache of 48 kB; of 16 (AVX2) it is
@@ -181,10 +220,19 @@ inline constexpr index_t attention_most_rows = 14, attention_most_panel = 32;
 struct Kernels {
   const char* name;      ///< the set's, as IMBREX_ISA spells it
   Dot dot[dtype_count];  ///< by Dtype; null where rows are decoded to f32 first
+  index_t dot_rows;
+  Dots dots[dtype_count];  ///< by Dtype; null where rows are taken one by one
   Gemm gemm;
   Attention attention;
   RoundActivations round_activations;
+  RoundedKernels rounded;
   Int8Gemm int8;
 };
+
+/// The same kernels with other products of rounded activations.
+constexpr Kernels with_rounded(Kernels kernels, const RoundedKernels& rounded) {
+  kernels.rounded = rounded;
+  return kernels;
+}
 
 }  // namespace imbrex::kernels

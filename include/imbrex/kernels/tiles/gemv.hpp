@@ -27,12 +27,19 @@ inline void gemv(const Kernels& kernels, Rows y, ConstRows x, const Matrix& w, c
                  index_t first, index_t last) {
   const Dot dot = kernels.dot[static_cast<int>(w.dtype)];
   const Dot dot_f32 = kernels.dot[static_cast<int>(Dtype::f32)];
+  const Dots dots = x.rows > 1 ? kernels.dots[static_cast<int>(w.dtype)] : nullptr;
   for (index_t o = first; o < last; ++o) {
     const float start = bias == nullptr ? 0.0f : bias[o];
-    for (index_t t = 0; t < x.rows; ++t) {
-      y.row(t)[o] =
-          start + (dot != nullptr ? dot(w.row(o), x.row(t), w.cols)
-                                  : decoded_dot(dot_f32, w.dtype, w.row(o), x.row(t), w.cols));
+    float sums[most_dot_rows];
+    for (index_t t = 0, rows = 1; t < x.rows; t += rows) {
+      if (dots != nullptr) {
+        rows = lesser(kernels.dot_rows, x.rows - t);
+        dots(w.row(o), x.row(t), x.stride, rows, w.cols, sums);
+      } else {
+        sums[0] = dot != nullptr ? dot(w.row(o), x.row(t), w.cols)
+                                 : decoded_dot(dot_f32, w.dtype, w.row(o), x.row(t), w.cols);
+      }
+      for (index_t i = 0; i < rows; ++i) y.row(t + i)[o] = start + sums[i];
     }
   }
 }

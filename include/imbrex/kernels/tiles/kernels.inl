@@ -18,8 +18,10 @@ inline constexpr LoadPanel load_blocks =
 /// Formats without a dot product of their own are decoded first.
 inline constexpr Kernels kernels = {
     set_name,
-    {dot_f32, dot_f16, dot_bf16, dot_q4_0, dot_q4_1, nullptr, nullptr, dot_q8_0, nullptr, nullptr,
-     nullptr, nullptr, nullptr},
+    {stored_dot<StoredF32>, stored_dot<StoredF16>, stored_dot<StoredBF16>, dot_q4_0, dot_q4_1,
+     nullptr, nullptr, dot_q8_0, nullptr, nullptr, nullptr, nullptr, nullptr},
+    dot_rows,
+    {stored_dots<StoredF32>, stored_dots<StoredF16>, stored_dots<StoredBF16>},
     {gemm_rows,
      panel_outputs,
      multiply<gemm_rows>,
@@ -38,4 +40,5 @@ inline constexpr Kernels kernels = {
      weigh_keys,
      merge_values},
     round_activations,
+    rounded_kernels,
     {}};

@@ -139,3 +139,93 @@ inline Floats times_power_of_two(Floats p, Floats n) {
   const __m256 scaled = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), bits));
   return _mm256_andnot_ps(_mm256_cmp_ps(n, _mm256_set1_ps(-125), _CMP_LT_OQ), scaled);
 }
+
+/// Rows of x that a product in floats takes at a time.
+inline constexpr int dot_rows = 2;
+
+/// Rows of rounded activations that a product takes at a time, and the zero of signed bytes when
+/// they are multiplied (see prepare_signed).
+inline constexpr int rounded_rows = 4, signed_zero = 0;
+
+/// A word from each of `lanes` blocks, stride bytes apart.
+template <int stride>
+inline Words gather_words(const std::byte* p) {
+  const __m256i place = _mm256_setr_epi32(0, stride, 2 * stride, 3 * stride, 4 * stride, 5 * stride,
+                                          6 * stride, 7 * stride);
+  return reinterpret_cast<Words>(_mm256_i32gather_epi32(reinterpret_cast<const int*>(p), place, 1));
+}
+
+inline Words rotate_right(Words w, Words by) {
+  const __m256i v = reinterpret_cast<__m256i>(w), right = reinterpret_cast<__m256i>(by);
+  const __m256i left = _mm256_sub_epi32(_mm256_set1_epi32(32), right);
+  return reinterpret_cast<Words>(
+      _mm256_or_si256(_mm256_srlv_epi32(v, right), _mm256_sllv_epi32(v, left)));
+}
+
+/// 16 in byte i of each word whose bit 4 j + i is set.
+inline Words fifth_bits(Words w, int j) {
+  const __m256i first = _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0C0C0C0C, 0, 0x04040404,
+                                          0x08080808, 0x0C0C0C0C);
+  const __m256i spread =
+      _mm256_shuffle_epi8(reinterpret_cast<__m256i>(w),
+                          _mm256_add_epi32(first, _mm256_set1_epi32(0x01010101 * (j / 2))));
+  const __m256i bit = _mm256_set1_epi32(j % 2 == 0 ? 0x08040201 : static_cast<int>(0x80402010));
+  const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit);
+  return reinterpret_cast<Words>(_mm256_and_si256(set, _mm256_set1_epi8(16)));
+}
+
+/// The transpose of four words in four vectors, in each 16 bytes.
+[[gnu::always_inline]] inline void transpose_words(const __m256i (&v)[4], Words (&words)[4]) {
+  const __m256i low01 = _mm256_unpacklo_epi32(v[0], v[1]),
+                high01 = _mm256_unpackhi_epi32(v[0], v[1]),
+                low23 = _mm256_unpacklo_epi32(v[2], v[3]),
+                high23 = _mm256_unpackhi_epi32(v[2], v[3]);
+  words[0] = reinterpret_cast<Words>(_mm256_unpacklo_epi64(low01, low23));
+  words[1] = reinterpret_cast<Words>(_mm256_unpackhi_epi64(low01, low23));
+  words[2] = reinterpret_cast<Words>(_mm256_unpacklo_epi64(high01, high23));
+  words[3] = reinterpret_cast<Words>(_mm256_unpackhi_epi64(high01, high23));
+}
+
+/// Word 4 l + j of four blocks, in lanes 4 l to 4 l + 3 of words[j].
+[[gnu::always_inline]] inline void load_pieces(const std::byte* p, index_t stride,
+                                               Words (&words)[4]) {
+  __m256i v[4];
+#pragma GCC unroll 4
+  for (int s = 0; s < 4; ++s, p += stride) {
+    v[s] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  transpose_words(v, words);
+}
+
+/// The same of 32 bytes as often as they fit, from their unit-th vector on.
+template <int unit>
+[[gnu::always_inline]] inline void load_pieces_of_32(const std::byte* p, index_t stride,
+                                                     Words (&words)[4]) {
+  load_pieces(p, stride, words);
+}
+
+/// The same of 16 bytes, as often as they fit.
+[[gnu::always_inline]] inline void load_repeated(const std::byte* p, index_t stride,
+                                                 Words (&words)[4]) {
+  __m256i v[4];
+#pragma GCC unroll 4
+  for (int s = 0; s < 4; ++s, p += stride) {
+    v[s] = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  transpose_words(v, words);
+}
+
+/// To each word of c the sum of the products of its four bytes of a, at most 127, and of b, signed.
+inline Words multiply_add_bytes(Words a, Words b, Words c) {
+  const __m256i pairs =
+      _mm256_maddubs_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b));
+  return c + reinterpret_cast<Words>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
+/// Signed bytes as multiply_add_signed takes them; and the same with them: |a| b, signed as a b.
+inline Words prepare_signed(Words w) { return w; }
+inline Words multiply_add_signed(Words a, Words b, Words c) {
+  const __m256i v = reinterpret_cast<__m256i>(a), x = reinterpret_cast<__m256i>(b);
+  return multiply_add_bytes(reinterpret_cast<Words>(_mm256_abs_epi8(v)),
+                            reinterpret_cast<Words>(_mm256_sign_epi8(x, v)), c);
+}

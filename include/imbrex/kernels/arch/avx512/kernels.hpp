@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "imbrex/kernels/arch/kernels.hpp"
+#include "imbrex/kernels/arch/avx2/kernels.hpp"
 
 #if defined(__clang__)
 #pragma clang attribute push(                                                    \
@@ -33,6 +33,7 @@ namespace imbrex::kernels::arch::avx512 {
 #include "imbrex/kernels/tiles/panel_k.inl"
 #include "imbrex/kernels/tiles/exp.inl"
 #include "imbrex/kernels/tiles/attention.inl"
+using avx2::rounded_kernels;  // which see in avx512_vnni for processors that have VNNI
 #include "imbrex/kernels/tiles/kernels.inl"
 
 }  // namespace imbrex::kernels::arch::avx512

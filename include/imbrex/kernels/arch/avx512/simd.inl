@@ -126,3 +126,73 @@ inline float largest(Floats v) {
 
 /// p 2^n for whole n <= 0. A NaN stays one.
 inline Floats times_power_of_two(Floats p, Floats n) { return _mm512_scalef_ps(p, n); }
+
+/// Rows of x that a product in floats takes at a time.
+inline constexpr int dot_rows = 4;
+
+/// A word from each of `lanes` blocks, stride bytes apart.
+template <int stride>
+inline Words gather_words(const std::byte* p) {
+  const __m512i place = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return reinterpret_cast<Words>(
+      _mm512_i32gather_epi32(_mm512_mullo_epi32(place, _mm512_set1_epi32(stride)), p, 1));
+}
+
+inline Words rotate_right(Words w, Words by) {
+  return reinterpret_cast<Words>(
+      _mm512_rorv_epi32(reinterpret_cast<__m512i>(w), reinterpret_cast<__m512i>(by)));
+}
+
+/// 16 in byte i of each word whose bit 4 j + i is set.
+inline Words fifth_bits(Words w, int j) {
+  const int byte = 0x01010101 * (j / 2);
+  const __m512i spread = _mm512_shuffle_epi8(
+      reinterpret_cast<__m512i>(w),
+      _mm512_add_epi32(_mm512_set1_epi32(byte), _mm512_broadcast_i32x4(_mm_setr_epi32(
+                                                    0, 0x04040404, 0x08080808, 0x0C0C0C0C))));
+  const __m512i bit = _mm512_set1_epi32(j % 2 == 0 ? 0x08040201 : static_cast<int>(0x80402010));
+  return reinterpret_cast<Words>(_mm512_maskz_set1_epi8(_mm512_test_epi8_mask(spread, bit), 16));
+}
+
+/// The transpose of four words in four vectors, in each 16 bytes.
+[[gnu::always_inline]] inline void transpose_words(const __m512i (&v)[4], Words (&words)[4]) {
+  const __m512i low01 = _mm512_unpacklo_epi32(v[0], v[1]),
+                high01 = _mm512_unpackhi_epi32(v[0], v[1]),
+                low23 = _mm512_unpacklo_epi32(v[2], v[3]),
+                high23 = _mm512_unpackhi_epi32(v[2], v[3]);
+  words[0] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(low01, low23));
+  words[1] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(low01, low23));
+  words[2] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(high01, high23));
+  words[3] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(high01, high23));
+}
+
+/// Word 4 l + j of four blocks, in lanes 4 l to 4 l + 3 of words[j].
+[[gnu::always_inline]] inline void load_pieces(const std::byte* p, index_t stride,
+                                               Words (&words)[4]) {
+  const __m512i v[4] = {_mm512_loadu_si512(p), _mm512_loadu_si512(p + stride),
+                        _mm512_loadu_si512(p + 2 * stride), _mm512_loadu_si512(p + 3 * stride)};
+  transpose_words(v, words);
+}
+
+/// The same of 32 bytes as often as they fit, from their unit-th vector on.
+template <int unit>
+[[gnu::always_inline]] inline void load_pieces_of_32(const std::byte* p, index_t stride,
+                                                     Words (&words)[4]) {
+  __m512i v[4];
+#pragma GCC unroll 4
+  for (int s = 0; s < 4; ++s, p += stride) {
+    v[s] = _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+  transpose_words(v, words);
+}
+
+/// The same of 16 bytes, as often as they fit.
+[[gnu::always_inline]] inline void load_repeated(const std::byte* p, index_t stride,
+                                                 Words (&words)[4]) {
+  __m512i v[4];
+#pragma GCC unroll 4
+  for (int s = 0; s < 4; ++s, p += stride) {
+    v[s] = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  transpose_words(v, words);
+}

@@ -31,8 +31,10 @@ using namespace avx512;  // the vocabulary
 #include "imbrex/kernels/tiles/round_row.inl"
 #include "imbrex/kernels/tiles/multiply_int8.inl"
 #include "imbrex/kernels/tiles/kernels_int8.inl"
+#include "imbrex/kernels/tiles/rounded_product.inl"
+#include "imbrex/kernels/tiles/rounded_product_k.inl"
 
-inline constexpr Kernels kernels = with_int8(avx512::kernels);
+inline constexpr Kernels kernels = with_int8(with_rounded(avx512::kernels, rounded_kernels));
 
 }  // namespace imbrex::kernels::arch::avx512_vnni
 

@@ -71,3 +71,12 @@ inline std::int32_t sum_of_16(const std::int8_t* p) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   return sum(reinterpret_cast<Words>(_mm512_cvtepi8_epi32(bytes)));
 }
+
+/// Rows of rounded activations that a product takes at a time.
+inline constexpr int rounded_rows = 8;
+
+/// Signed bytes are multiplied 128 too large; so often the sum of the other factor is taken off.
+inline constexpr int signed_zero = 128;
+
+inline Words prepare_signed(Words w) { return w ^ static_cast<std::int32_t>(0x80808080); }
+inline Words multiply_add_signed(Words a, Words b, Words c) { return multiply_add_bytes(a, b, c); }

@@ -131,3 +131,58 @@ inline Floats times_power_of_two(Floats p, Floats n) {
   const Words powers = (__builtin_convertvector(n, Words) + 127) << 23;
   return n < -125.0f ? Floats{} : p * reinterpret_cast<Floats>(powers);
 }
+
+/// Rows of x that a product in floats takes at a time.
+inline constexpr int dot_rows = 2;
+
+/// Rows of rounded activations that a product takes at a time, and the zero of signed bytes when
+/// they are multiplied (see prepare_signed).
+inline constexpr int rounded_rows = 1, signed_zero = 0;
+
+/// A word from each of `lanes` blocks, stride bytes apart.
+template <int stride>
+inline Words gather_words(const std::byte* p) {
+  std::int32_t v[4];
+  for (index_t i = 0; i < 4; ++i) __builtin_memcpy(v + i, p + i * stride, 4);
+  return Words{v[0], v[1], v[2], v[3]};
+}
+
+using UnsignedWords [[gnu::vector_size(16)]] = std::uint32_t;
+using Shorts [[gnu::vector_size(16)]] = std::int16_t;
+
+inline Words rotate_right(Words w, std::int32_t by) {
+  const UnsignedWords v = reinterpret_cast<UnsignedWords>(w);
+  return reinterpret_cast<Words>((v >> by) | (v << ((32 - by) & 31)));
+}
+
+/// 16 in byte i of each word whose bit 4 j + i is set.
+inline Words fifth_bits(Words w, int j) {
+  const Words four = (w >> (4 * j)) & 15;
+  return (four << 4 & 0x10) | (four << 11 & 0x1000) | (four << 18 & 0x100000) |
+         (four << 25 & 0x10000000);
+}
+
+/// Word j of four blocks in words[j]: of 16 bytes; of their unit-th part of 32, over again; and
+/// what other sets repeat.
+inline void load_pieces(const std::byte* p, index_t stride, Words (&words)[4]) {
+  load_words(p, stride, words);
+}
+template <int unit>
+inline void load_pieces_of_32(const std::byte* p, index_t stride, Words (&words)[4]) {
+  load_words(p + 16 * (unit % 2), stride, words);
+}
+inline void load_repeated(const std::byte* p, index_t stride, Words (&words)[4]) {
+  load_words(p, stride, words);
+}
+
+/// To each word of c the sum of the products of its four bytes of a, and of b, both signed, b above
+/// -128: the sum of two products fits 16 bits.
+inline Words multiply_add_bytes(Words a, Words b, Words c) {
+  const Shorts s = reinterpret_cast<Shorts>(a), t = reinterpret_cast<Shorts>(b);
+  const Words pairs =
+      reinterpret_cast<Words>(((s << 8) >> 8) * ((t << 8) >> 8) + (s >> 8) * (t >> 8));
+  return c + ((pairs << 16) >> 16) + (pairs >> 16);
+}
+
+inline Words prepare_signed(Words w) { return w; }
+inline Words multiply_add_signed(Words a, Words b, Words c) { return multiply_add_bytes(a, b, c); }
