@@ -40,6 +40,7 @@ constexpr const char* usage =
     "  --seed N                the same seed gives the same text (0)\n"
     "  --context N             room for N tokens, at most the model's context (that, or 4096\n"
     "                          where it is longer)\n"
+    "  --cache FORMAT          how keys and values are kept: f32, f16 or bf16 (f32)\n"
     "  --threads N             threads (all cores)\n"
     "  --no-map                read the file into memory instead of mapping it\n"
     "  --quiet                 no statistics\n"
@@ -52,6 +53,13 @@ struct Arguments {
   GenerationOptions generation{.sampling = {.temperature = 0}};
   SessionOptions session;
 };
+
+Dtype cache_format(std::string_view word) {
+  if (word == "f32") return Dtype::f32;
+  if (word == "f16") return Dtype::f16;
+  if (word == "bf16") return Dtype::bf16;
+  raise(examples::UsageError("--cache: expected f32, f16 or bf16, got " + printable(word)));
+}
 
 /// Takes an option of what is generated; false where it is none.
 bool take_generation(std::string_view option, examples::CommandLine& line, GenerationOptions& g) {
@@ -101,6 +109,8 @@ Arguments parse(int argc, char** argv) {
       a.chat = true;
     else if (option == "--context")
       a.session.capacity = line.number<index_t>(option);
+    else if (option == "--cache")
+      a.session.cache = cache_format(line.value(option));
     else if (option == "--threads")
       set_threads(line.number<int>(option));
     else if (option == "--no-map")

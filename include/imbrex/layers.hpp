@@ -4,6 +4,7 @@
 #include "imbrex/layers/arena.hpp"
 #include "imbrex/layers/attention.hpp"
 #include "imbrex/layers/block.hpp"
+#include "imbrex/layers/cached_heads.hpp"
 #include "imbrex/layers/embedding.hpp"
 #include "imbrex/layers/feed_forward.hpp"
 #include "imbrex/layers/ffn.hpp"

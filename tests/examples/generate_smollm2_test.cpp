@@ -53,6 +53,9 @@ TEST_CASE("generate: the capital of France, with any number of threads and on ev
   CHECK(expected == "The capital of France is Paris.\n");
   CHECK(answer(model, {"--threads", "1"}) == expected);
   CHECK(answer(model, {"--threads", "2"}) == expected);
+  for (const char* format : {"f32", "f16", "bf16"}) {
+    CHECK(answer(model, {"--cache", format}) == expected);
+  }
   for (const imbrex::Isa isa : available_sets()) {
     const std::string settings = std::string("IMBREX_ISA=") + name(isa) + " ";
     CHECK(answer(model, {"--no-map"}, settings) == expected);

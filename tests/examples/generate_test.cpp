@@ -42,8 +42,8 @@ TEST_CASE("generate: --help explains every option and is no error") {
   CHECK(run.err == "");
   for (const char* option :
        {"--model", "--prompt", "--chat", "--system", "--max-tokens", "--stop", "--temperature",
-        "--top-k", "--top-p", "--min-p", "--repetition-penalty", "--seed", "--context", "--threads",
-        "--no-map", "--quiet", "--help"}) {
+        "--top-k", "--top-p", "--min-p", "--repetition-penalty", "--seed", "--context", "--cache",
+        "--threads", "--no-map", "--quiet", "--help"}) {
     CHECK_MESSAGE(run.out.find(option) != std::string::npos, option);
   }
 }
@@ -77,6 +77,7 @@ TEST_CASE("generate: values out of range") {
   CHECK(complaint_of({"--repetition-penalty", "0"}).find("repetition_penalty = 0") == 0);
   CHECK(complaint_of({"--stop", ""}) == "stop = \"\": expected a text of one byte or more");
   CHECK(complaint_of({"--threads", "-1"}) == "threads = -1: expected 0 to 1024");
+  CHECK(complaint_of({"--cache", "q8_0"}) == "--cache: expected f32, f16 or bf16, got q8_0");
   CHECK(complaint_of({"--context", "-1"}) == "cache: expected a capacity of 0 or more, got -1");
   CHECK(complaint_of({"--context", "257"}) ==
         "capacity = 257: expected at most the model's context, 256, unless beyond_context is set");

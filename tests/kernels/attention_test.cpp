@@ -298,7 +298,7 @@ TEST_CASE("attention: scores of -inf weigh nothing, and NaN is not hidden") {
     p.run();
     CHECK(p.out[0] == p.v[140]);
     CHECK(p.lse[0] == 2);
-    for (const std::size_t at : {0, 70, 149}) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{70}, std::size_t{149}}) {
       for (const float other : {-infinity, 0.5f}) {
         Problem bad = p;
         std::fill(bad.k.begin(), bad.k.end(), other);
@@ -561,7 +561,7 @@ TEST_CASE("attention: weights are e^x to 2^-22, 1 for 0 and 0 for -inf, and a Na
     CHECK(row[7] == 1);
     CHECK(std::isnan(row[8]));
     CHECK(row[9] == doctest::Approx(std::exp(-5.0)));
-    for (const std::size_t hidden : {0, 2, 37, 63}) CHECK(row[hidden] == 0);
+    for (const int hidden : {0, 2, 37, 63}) CHECK(row[static_cast<std::size_t>(hidden)] == 0);
   });
 }
 

@@ -286,8 +286,8 @@ TEST_CASE("attention: a bad call is a ShapeError, and y, keys and values are as 
         "cached[KvHeads=3, Keys=4, HeadDim=4], k[KvHeads=2, HeadDim=4, Model=16]");
   Segment turned = cache.segment(0, 4, 0);
   const index_t sizes[] = {2, 4, 4}, strides[] = {16, 1, 4};
-  turned.values = {cache.values.data(), Shape<KvHeads<>, Keys<>, HeadDim<>>::from_sizes(sizes),
-                   strides};
+  turned.values = CachedHeads::Floats{
+      cache.values.data(), Shape<KvHeads<>, Keys<>, HeadDim<>>::from_sizes(sizes), strides};
   CHECK(message({turned}, x, positions) != "nothing thrown");
   CHECK(message({cache.segment(0, 4, 0)}, x, fewer) ==
         "attention.into(y, x): y, positions and scratch must have the rows of x: "

@@ -411,3 +411,48 @@ TEST_CASE("a cache cut back goes on as if the rest had never been there") {
   CHECK(different_bits(numbers(decoder.all_logits(workspace, cache, tokens)),
                        logits_of(decoder, tokens)) == "");
 }
+
+TEST_CASE("passes: a cache in 16 bits keeps rounded keys and values, and results stay near") {
+  const Decoder<> decoder = tiny("f32");
+  const Dims& dims = decoder.config().dims;
+  const Tokens tokens = random_tokens(40, dims.vocab, 11);
+  const auto run = [&](KvCache& cache) {
+    Workspace workspace(decoder, 16, 40);
+    std::vector<float> logits = numbers(decoder.all_logits(workspace, cache, part(tokens, 0, 33)));
+    for (index_t i = 33; i < 40; ++i) {  // then one by one
+      const auto more = numbers(decoder.all_logits(workspace, cache, part(tokens, i, 1)));
+      logits.insert(logits.end(), more.begin(), more.end());
+    }
+    return logits;
+  };
+  KvCache exact(decoder.config(), 40);
+  const std::vector<float> want = run(exact);
+  float largest = 0;
+  for (const float x : want) largest = std::fmax(largest, std::fabs(x));
+  for (const Dtype dtype : {Dtype::f16, Dtype::bf16}) {
+    KvCache cache(decoder.config(), 40, dtype);
+    const std::vector<float> got = run(cache);
+    // What the first layer caches does not depend on the cache.
+    for (index_t at = 0; at < dims.kv_heads * 40 * dims.head_dim; ++at) {
+      const index_t h = at / (40 * dims.head_dim), j = at / dims.head_dim % 40,
+                    i = at % dims.head_dim;
+      const float key = exact.keys(0, 40)(h, j, i), value = exact.values(0, 40)(h, j, i);
+      const bool half = dtype == Dtype::f16;
+      CHECK(cache.cached_keys(0, 40)(h, j, i) ==
+            (half ? to_float(to_f16(key)) : to_float(to_bf16(key))));
+      CHECK(cache.cached_values(0, 40)(h, j, i) ==
+            (half ? to_float(to_f16(value)) : to_float(to_bf16(value))));
+    }
+    // A rounding is 2^-11 or 2^-8 of a number at most. Each of the layers rounds keys and values,
+    // and weights change by twice what scores do.
+    const double unit = dtype == Dtype::f16 ? 0x1p-11 : 0x1p-8;
+    const double allowed = 4 * static_cast<double>(dims.layers) * unit * double{largest};
+    CHECK(worst_difference(got, want, allowed) == "");
+    CHECK(different_bits(got, want) != "");
+    for (const int threads : {1, 3}) {
+      const WithThreads with(threads);
+      KvCache again(decoder.config(), 40, dtype);
+      CHECK(different_bits(run(again), got) == "");
+    }
+  }
+}

@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <string>
+#include <utility>
 
+#include "imbrex/model/ledger.hpp"
 #include "imbrex/model/presets.hpp"
 
 using namespace imbrex;
@@ -160,4 +163,63 @@ TEST_CASE("cache: what it holds goes along when it is moved") {
   CHECK(moved.length() == 2);
   CHECK(moved.keys(1, 2)(0, 1, 0) == 9);
   static_assert(!std::is_copy_constructible_v<KvCache>);
+}
+
+TEST_CASE("cache: numbers in 16 bits are half the bytes, as the ledger counts them") {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
+    const KvCache cache(config(), 6, dtype);
+    CHECK(cache.dtype() == dtype);
+    CHECK(cache.bytes() == 2 * 3 * 2 * 6 * 5 * (dtype == Dtype::f32 ? 4 : 2));
+    CHECK(KvCache(presets::smollm2_135m, 7, dtype).bytes() ==
+          kv_cache_bytes(presets::smollm2_135m, {.tokens = 7, .dtype = dtype}));
+  }
+  for (const Dtype dtype : {Dtype::q8_0, Dtype::q4_0, Dtype::q6_k}) {
+    CHECK(complaint<ConfigError>([&] { KvCache(config(), 6, dtype); }) ==
+          std::string("cache = ") + name(dtype) + ": expected F32, F16 or BF16");
+  }
+}
+
+TEST_CASE("cache: what is written is rounded to nearest, ties to even, and nothing else changes") {
+  // 1 + 2^-11 and 1 + 2^-8 are half way between two halves, and two bfloats; 65520 is half way to
+  // what would be the next half.
+  const float written[] = {1 + 0x1p-11f, 1 + 3 * 0x1p-11f, 1 + 0x1p-8f, 1 + 3 * 0x1p-8f, 65520};
+  const float halves[] = {1, 1 + 0x1p-9f, 1 + 0x1p-8f, 1 + 3 * 0x1p-8f,
+                          std::numeric_limits<float>::infinity()};
+  const float bfloats[] = {1, 1, 1, 1 + 0x1p-6f, 65536};
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
+    KvCache cache(config(), 4, dtype);
+    cache.cached_values(1, 4).write(1, 2, written);
+    const float* want = dtype == Dtype::f32 ? written : dtype == Dtype::f16 ? halves : bfloats;
+    for (index_t layer = 0; layer < 3; ++layer) {
+      for (const CachedHeads& heads :
+           {cache.cached_keys(layer, 4), cache.cached_values(layer, 4)}) {
+        for (index_t at = 0; at < 2 * 4 * 5; ++at) {
+          const index_t h = at / 20, j = at / 5 % 4, i = at % 5;
+          if (heads(h, j, i) == 0) continue;
+          CHECK(layer == 1);
+          CHECK(h == 1);
+          CHECK(j == 2);
+        }
+      }
+    }
+    const CachedHeads seen = cache.cached_values(1, 3);
+    CHECK(seen.size(0) == 2);
+    CHECK(seen.size(1) == 3);
+    CHECK(seen.size(2) == 5);
+    for (index_t i = 0; i < 5; ++i) CHECK(seen(1, 2, i) == want[i]);
+  }
+}
+
+TEST_CASE("cache: numbers in 16 bits are no floats to look at; layers and positions are checked") {
+  KvCache cache(config(), 6, Dtype::bf16);
+  const KvCache& seen = cache;
+  const std::string said = "cache = BF16: expected F32, to be seen as floats";
+  CHECK(complaint<ConfigError>([&] { cache.keys(0, 1); }) == said);
+  CHECK(complaint<ConfigError>([&] { seen.values(0, 1); }) == said);
+  CHECK(complaint<ShapeError>([&] { cache.cached_keys(3, 1); }) ==
+        "cache: expected a layer below 3, got 3");
+  CHECK(complaint<CapacityError>([&] { cache.cached_values(0, 7); }) ==
+        "cache: expected 0 to 6 positions, got 7");
+  const KvCache moved = std::move(cache);
+  CHECK(moved.dtype() == Dtype::bf16);
 }

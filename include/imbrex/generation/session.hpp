@@ -31,6 +31,7 @@ struct SessionOptions {
   index_t chunk = 256;   ///< rows of the prompt that go through at once
   /// Whether `capacity` may be more than the model's context, where what a model says gets worse.
   bool beyond_context = false;
+  Dtype cache = Dtype::f32;  ///< how keys and values are kept: f32, f16 or bf16
 };
 
 /// Feeds text to a decoder and lets it continue. `decoder` and `tokenizer` must outlive it.
@@ -41,13 +42,14 @@ template <Dims dims = Dims{}>
 class Session {
  public:
   /// Throws ConfigError where the tokenizer has more tokens than the decoder has rows, or the
-  /// capacity is more than the model's context (unless beyond_context allows it), ShapeError for a
+  /// capacity is more than the model's context (unless beyond_context allows it), or for another
+  /// format of the cache, ShapeError for a
   /// negative capacity or a chunk below 1, CapacityError where there is no memory.
   Session(const Decoder<dims>& decoder, const Tokenizer& tokenizer, SessionOptions options = {})
       : decoder_(decoder),
         tokenizer_(tokenizer),
         workspace_(decoder, options.chunk),
-        cache_(decoder.config(), capacity_of(decoder.config(), options)) {
+        cache_(decoder.config(), capacity_of(decoder.config(), options), options.cache) {
     const index_t vocab = decoder.config().dims.vocab;
     if (vocabulary() > vocab) {
       raise(ConfigError("tokenizer", std::to_string(vocabulary()) + " tokens",

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "imbrex/kernels/attention.hpp"
+#include "imbrex/kernels/row_blocks.hpp"
 #include "imbrex/layers/linear.hpp"
 #include "imbrex/layers/observer.hpp"
 #include "imbrex/layers/rms_norm.hpp"
@@ -198,12 +199,13 @@ class Attention {
             {"segment", names, sizes, 5});
       }
       const index_t* heads = k.weight().sizes();  // KvHeads, HeadDim, Model
-      for (const auto& cached : {s.keys, s.values}) {
-        const bool dense = cached.stride(2) == 1 || cached.size(2) <= 1;
-        if (cached.size(0) != heads[0] || cached.size(2) != heads[1] || !dense) {
+      for (const CachedHeads& cached : {s.keys, s.values}) {
+        if (cached.size(0) != heads[0] || cached.size(2) != heads[1] || !cached.dense()) {
+          const char* axes[] = {KvHeads<>::name, Keys<>::name, HeadDim<>::name};
+          const index_t has[] = {cached.size(0), cached.size(1), cached.size(2)};
           fail_layer(k.path(),
                      "attention: keys and values must have the heads of the layer, each in a row",
-                     ConstOperand::of(cached).ref("cached"), k.weight().ref("k"));
+                     {"cached", axes, has, 3}, k.weight().ref("k"));
         }
       }
       next += s.rows;
@@ -236,23 +238,22 @@ class Attention {
     }
   }
 
-  /// Copies a segment's rows of `from` behind the keys (or values) it had.
+  /// Stores a segment's rows of `from` behind the keys (or values) it had.
   static void store(const Segment& segment, const kernels::ConstHeads& from,
-                    const View<float, KvHeads<>, Keys<>, HeadDim<>>& to) {
-    for (index_t i = 0; i < segment.rows; ++i) {
+                    const CachedHeads& to) {
+    kernels::for_each_row(segment.rows, from.heads * from.head_dim, [&](index_t i) {
       for (index_t h = 0; h < from.heads; ++h) {
-        std::memcpy(&to(h, segment.start + i, 0), from.at(segment.first + i, h),
-                    static_cast<std::size_t>(from.head_dim) * sizeof(float));
+        to.write(h, segment.start + i, from.at(segment.first + i, h));
       }
-    }
+    });
   }
 
   void attend(const Segment& segment, const Scratch& s) const {
     kernels::AttentionArgs args;
     args.out = as_heads(slice<Time>(s.attended, segment.first, segment.rows));
     args.q = as_heads(slice<Time>(s.q, segment.first, segment.rows));
-    args.keys = segment.keys.data();
-    args.values = segment.values.data();
+    args.keys = segment.keys.numbers();
+    args.values = segment.values.numbers();
     args.kv_heads = segment.keys.size(0);
     args.key_count = segment.keys.size(1);
     args.k_head_stride = segment.keys.stride(0);

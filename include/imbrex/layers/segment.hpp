@@ -4,6 +4,7 @@
 #include <span>
 
 #include "imbrex/layers/arena.hpp"
+#include "imbrex/layers/cached_heads.hpp"
 #include "imbrex/layers/operand.hpp"
 #include "imbrex/tensor/tensor.hpp"
 
@@ -14,7 +15,7 @@ namespace imbrex::inline IMBREX_ABI {
 /// earlier, the others are written by the pass.
 struct Segment {
   index_t first, rows, start;
-  View<float, KvHeads<>, Keys<>, HeadDim<>> keys, values;
+  CachedHeads keys, values;
 };
 
 /// What a layer needs to take whole sequences of `time` rows from position 0, one after the other,

@@ -140,8 +140,8 @@ class DecoderCore {
       if (sequences == 0) first_sequence = run.sequence;
       KvCache& cache = *inputs[run.sequence].cache;
       workspace.segments()[sequences++] = {run.first, run.rows, run.start,
-                                           cache.keys(0, run.start + run.rows),
-                                           cache.values(0, run.start + run.rows)};
+                                           cache.cached_keys(0, run.start + run.rows),
+                                           cache.cached_values(0, run.start + run.rows)};
       ends += run.ends ? 1 : 0;
     });
     if (rows == 0) return 0;
@@ -154,8 +154,8 @@ class DecoderCore {
       const index_t layer = static_cast<index_t>(i);
       for (std::size_t j = 0; j < segments.size(); ++j) {
         KvCache& cache = *inputs[first_sequence + j].cache;
-        segments[j].keys = cache.keys(layer, segments[j].start + segments[j].rows);
-        segments[j].values = cache.values(layer, segments[j].start + segments[j].rows);
+        segments[j].keys = cache.cached_keys(layer, segments[j].start + segments[j].rows);
+        segments[j].values = cache.cached_values(layer, segments[j].start + segments[j].rows);
       }
       blocks_[i].into(s.x, positions, segments, s.block, observer, layer);
     }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "imbrex/layers/cached_heads.hpp"
 #include "imbrex/model/config_check.hpp"
 #include "imbrex/tensor/buffer.hpp"
 #include "imbrex/tensor/view.hpp"
@@ -11,19 +12,20 @@
 namespace imbrex::inline IMBREX_ABI {
 
 /// Keys (turned by position) and values of up to `capacity()` positions, for each layer [K, Keys,
-/// d] in f32: 2 * layers * K * d * 4 bytes a position. Memory is asked for at construction, and
-/// used as positions are. A forward pass appends to it; `length()` grows only when the pass
-/// succeeds.
+/// d] in f32, f16 or bf16: 2 * layers * K * d numbers a position. Memory is asked for at
+/// construction, and used as positions are. A forward pass appends to it, rounding to nearest;
+/// `length()` grows only when the pass succeeds.
 class KvCache {
  public:
   /// Throws CapacityError where `capacity` positions do not fit, ShapeError for a negative
-  /// capacity.
-  KvCache(const Config& config, index_t capacity)
+  /// capacity, ConfigError for another format.
+  KvCache(const Config& config, index_t capacity, Dtype dtype = Dtype::f32)
       : layers_(config.dims.layers),
         kv_heads_(config.dims.kv_heads),
         head_dim_(config.dims.head_dim),
         capacity_(capacity),
-        buffer_(floats(config.dims, capacity)) {}
+        dtype_(checked(dtype)),
+        buffer_(bytes_of(config.dims, capacity, dtype)) {}
 
   /// A cache that was moved from has no layers and no room: every use of it is an error.
   KvCache(KvCache&& other) noexcept
@@ -32,6 +34,7 @@ class KvCache {
         head_dim_(std::exchange(other.head_dim_, 0)),
         capacity_(std::exchange(other.capacity_, 0)),
         length_(std::exchange(other.length_, 0)),
+        dtype_(other.dtype_),
         buffer_(std::move(other.buffer_)) {}
   KvCache& operator=(KvCache&& other) noexcept {
     KvCache taken(std::move(other));
@@ -40,6 +43,7 @@ class KvCache {
     head_dim_ = taken.head_dim_;
     capacity_ = taken.capacity_;
     length_ = taken.length_;
+    dtype_ = taken.dtype_;
     buffer_ = std::move(taken.buffer_);
     return *this;
   }
@@ -48,7 +52,10 @@ class KvCache {
   index_t length() const { return length_; }      ///< positions held
   index_t capacity() const { return capacity_; }  ///< positions there is room for
   index_t room() const { return capacity_ - length_; }
-  index_t bytes() const { return buffer_.size() * index_t{sizeof(float)}; }
+  index_t bytes() const { return buffer_.size(); }
+
+  /// How numbers are kept.
+  Dtype dtype() const { return dtype_; }
 
   /// The sizes of the decoder that it is for.
   index_t layers() const { return layers_; }
@@ -68,17 +75,21 @@ class KvCache {
   /// Keys, and values, of a layer at the first `count` positions: [KvHeads, Keys, HeadDim]. Those
   /// from `length()` on are what a pass fills. Throws ShapeError for a layer that there is not,
   /// CapacityError for more positions than `capacity()`.
+  CachedHeads cached_keys(index_t layer, index_t count) { return cached(layer, 0, count); }
+  CachedHeads cached_values(index_t layer, index_t count) { return cached(layer, 1, count); }
+
+  /// The same as floats. Throws ConfigError besides, where they are not kept in f32.
   View<float, KvHeads<>, Keys<>, HeadDim<>> keys(index_t layer, index_t count) {
-    return positions(buffer_.data(), layer, 0, count);
+    return positions(floats(), layer, 0, count);
   }
   View<float, KvHeads<>, Keys<>, HeadDim<>> values(index_t layer, index_t count) {
-    return positions(buffer_.data(), layer, 1, count);
+    return positions(floats(), layer, 1, count);
   }
   View<const float, KvHeads<>, Keys<>, HeadDim<>> keys(index_t layer, index_t count) const {
-    return positions(buffer_.data(), layer, 0, count);
+    return positions(floats(), layer, 0, count);
   }
   View<const float, KvHeads<>, Keys<>, HeadDim<>> values(index_t layer, index_t count) const {
-    return positions(buffer_.data(), layer, 1, count);
+    return positions(floats(), layer, 1, count);
   }
 
   /// Counts `count` more positions as held: what a forward pass does once it has filled them.
@@ -92,14 +103,21 @@ class KvCache {
   }
 
  private:
-  static index_t floats(const Dims& dims, index_t capacity) {
+  static Dtype checked(Dtype dtype) {
+    if (dtype != Dtype::f32 && dtype != Dtype::f16 && dtype != Dtype::bf16) {
+      raise(ConfigError("cache", name(dtype), "F32, F16 or BF16"));
+    }
+    return dtype;
+  }
+
+  static index_t bytes_of(const Dims& dims, index_t capacity, Dtype dtype) {
     if (capacity < 0) {
       raise(ShapeError("cache: expected a capacity of 0 or more, got " + std::to_string(capacity)));
     }
     for (const DimsField& field : dims_fields) {
       if (dims.*field.size == dyn) config_check::fail_dynamic(field.name);
     }
-    index_t product = 2;
+    index_t product = 2 * traits(dtype).bytes;
     for (const index_t size : {dims.layers, dims.kv_heads, capacity, dims.head_dim}) {
       if (!multiply_fits(product, size, product)) {
         raise(CapacityError("cache: the bytes of " + std::to_string(capacity) +
@@ -109,17 +127,35 @@ class KvCache {
     return product;
   }
 
-  /// Keys are what = 0, values what = 1.
+  const float* floats() const {
+    if (dtype_ != Dtype::f32)
+      raise(ConfigError("cache", name(dtype_), "F32, to be seen as floats"));
+    return reinterpret_cast<const float*>(buffer_.data());
+  }
+  float* floats() { return const_cast<float*>(std::as_const(*this).floats()); }
+
+  /// The first number of a layer's keys (what = 0) or values (what = 1).
+  index_t first(index_t layer, index_t what, index_t count) const {
+    if (layer < 0 || layer >= layers_) fail_layer_index(layer);
+    if (count < 0 || count > capacity_) fail_count(count);
+    return (2 * layer + what) * kv_heads_ * capacity_ * head_dim_;
+  }
+
+  CachedHeads cached(index_t layer, index_t what, index_t count) {
+    return {dtype_,    buffer_.data() + first(layer, what, count) * traits(dtype_).bytes,
+            kv_heads_, count,
+            head_dim_, capacity_ * head_dim_,
+            head_dim_};
+  }
+
   template <class T>
   View<T, KvHeads<>, Keys<>, HeadDim<>> positions(T* data, index_t layer, index_t what,
                                                   index_t count) const {
-    if (layer < 0 || layer >= layers_) fail_layer_index(layer);
-    if (count < 0 || count > capacity_) fail_count(count);
-    const index_t slot = 2 * layer + what;
+    T* from = data + first(layer, what, count);
     const index_t strides[] = {capacity_ * head_dim_, head_dim_, 1};
     const Shape<KvHeads<>, Keys<>, HeadDim<>> shape{KvHeads<>(kv_heads_), Keys<>(count),
                                                     HeadDim<>(head_dim_)};
-    return {data + slot * kv_heads_ * capacity_ * head_dim_, shape, strides};
+    return {from, shape, strides};
   }
 
   [[noreturn, gnu::cold, gnu::noinline]] void fail_layer_index(index_t layer) const {
@@ -132,7 +168,8 @@ class KvCache {
   }
 
   index_t layers_, kv_heads_, head_dim_, capacity_, length_ = 0;
-  Buffer<float> buffer_;
+  Dtype dtype_;
+  Buffer<std::byte> buffer_;
 };
 
 }  // namespace imbrex::inline IMBREX_ABI
