@@ -276,7 +276,7 @@ TEST_CASE("gemm_int8: sizes of zero") {
 }
 
 TEST_CASE("matmul of many rows: the arithmetic in use") {
-  const index_t rows = 9, outputs = 40, inputs = 64;
+  const index_t rows = 19, outputs = 40, inputs = 64;
   const auto matmul = [](kernels::Rows y, kernels::ConstRows x, const Matrix& w,
                          const float* bias) { kernels::matmul(y, x, w, bias); };
   for (const Isa isa : available_sets()) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "imbrex/kernels/arch/sets.hpp"
 #include "imbrex/kernels/matmul.hpp"
 #include "imbrex/kernels/quant/encode.hpp"
 #include "imbrex/kernels/reference/matmul.hpp"

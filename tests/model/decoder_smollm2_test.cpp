@@ -180,17 +180,18 @@ TEST_CASE("SmolLM2: logits of at least 20 prompts and 64 tokens each") {
   CHECK(all.clear > all.positions / 2);
 }
 
-// Rounding x adds some 5e-3 to each product. That of the seven products of each of 30 layers is of
-// random sign and goes through norms that keep its relative size: sqrt(7 * 30) 5e-3 = 0.07, were
-// nothing of it lost in the residual stream. Single rows are worse, where the largest number of a
-// block dwarfs the others: 0.24 is the worst of these, and 0.5 would be a broken product. Chunks of
-// 16 rows are what goes through products with rounded x.
+// llama.cpp 0.3.36 multiplies this file's weights by activations in int8 too. Its rows are 2.84e-2
+// from those of the F32 twin on average, 0.250 at worst, and 1950 of these 1984 have the same best
+// token; ours may be half as far again. Chunks of 16 rows go through gemv, those of 256 through
+// gemm.
 TEST_CASE("SmolLM2: logits with activations rounded to int8") {
   if (model_file().empty()) return;
   const WithArithmetic arithmetic(Arithmetic::int8);
-  const Agreement all = agreement(16);
-  CHECK(all.mean < 0.07);
-  CHECK(all.worst < 0.5);
-  CHECK(all.mean > tolerance);  // it is not the arithmetic of the other test
-  CHECK(all.same > all.positions * 95 / 100);
+  for (const index_t chunk : {16, 256}) {
+    const Agreement all = agreement(chunk);
+    CHECK(all.mean < 1.5 * 2.84e-2);
+    CHECK(all.worst < 1.5 * 0.250);
+    CHECK(all.mean > tolerance);  // it is not the arithmetic of the other test
+    CHECK(all.same > all.positions * 97 / 100);
+  }
 }

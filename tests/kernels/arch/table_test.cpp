@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "imbrex/kernels/arch/sets.hpp"
 #include "imbrex/kernels/quant/decode.hpp"
 #include "imbrex/kernels/quant/encode.hpp"
 #include "tests/support/compare.hpp"
