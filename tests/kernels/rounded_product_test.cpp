@@ -235,7 +235,7 @@ TEST_CASE("rounded products: not further from the exact product than rounding x 
         }
         CAPTURE(std::string(name(isa)));
         CAPTURE(std::string(name(dtype)));
-        CHECK(squares > 0);  // it is not the product in floats
+        CHECK(squares > 0);                                       // it is not the product in floats
         if (rows == 16) CHECK(std::sqrt(squares / size) < 1e-2);  // 0.4 % where weights are random
         CHECK(worst_difference(y.data(), exact.data(), rows * 21, [&](index_t i) {
                 double sum = allowed(w, x, i / 21);

@@ -70,6 +70,7 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
+  /// How many threads there are, the leader among them.
   int size() const { return size_; }
 
   /// The leader's part: posts a loop, works, and returns when all its items are done.

@@ -66,7 +66,7 @@ struct Tree {
       if (object) {
         result += (result.empty() ? "" : ".") + printable(text(child));
       } else {
-        result += "[" + std::to_string(position) + "]";
+        (result += "[").append(std::to_string(position)).append("]");
       }
       at = value();
     }

@@ -16,6 +16,7 @@ class CachedHeads {
  public:
   CachedHeads() = default;
 
+  /// What an f32 cache is seen as.
   using Floats = View<float, KvHeads<>, Keys<>, HeadDim<>>;
 
   /// Floats of whatever sizes.
@@ -32,6 +33,7 @@ class CachedHeads {
               index_t head_stride, index_t key_stride)
       : data_(data), sizes_{heads, keys, width}, strides_{head_stride, key_stride}, dtype_(dtype) {}
 
+  /// How numbers are stored.
   Dtype dtype() const { return dtype_; }
   /// The size of axis i of [KvHeads, Keys, HeadDim]; numbers from a head, and from a key, to the
   /// next; and whether the numbers of a key lie side by side.

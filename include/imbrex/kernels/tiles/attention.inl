@@ -98,11 +98,15 @@ void multiply_columns(const AttentionProduct& p, index_t first) {
   }
 }
 
-/// 1 to R rows, any number of vectors.
+/// The number of rows to try where there are fewer than R: not every number has loops of its own,
+/// as each costs a program time to compile.
+constexpr int fewer_rows(int R) { return R > 8 ? 8 : R > 4 ? 4 : R - 1; }
+
+/// 1 to gemm_rows rows, at most R at a time; any number of vectors.
 template <Dtype D, int R>
 void multiply_attention(const AttentionProduct& p) {
   if constexpr (R > 1) {
-    if (p.rows < R) return multiply_attention<D, R - 1>(p);
+    if (p.rows < R) return multiply_attention<D, fewer_rows(R)>(p);
   }
   index_t v = 0;
   if constexpr (4 * R + 4 <= 2 * gemm_rows) {
@@ -110,6 +114,12 @@ void multiply_attention(const AttentionProduct& p) {
   }
   for (; v + 2 <= p.vectors; v += 2) multiply_columns<D, R, 2>(p, v);
   if (v < p.vectors) multiply_columns<D, R, 1>(p, v);
+  if constexpr (R > 1 && R < gemm_rows) {
+    if (p.rows == R) return;
+    AttentionProduct rest = p;
+    rest.sums += R * attention_stride, rest.x += R * attention_stride, rest.rows -= R;
+    multiply_attention<D, fewer_rows(R)>(rest);
+  }
 }
 
 /// v in the columns of `visible`, -inf in the others; lane 0 is `column`.
