@@ -314,8 +314,9 @@ void show(Options a) {
   } else {
     overview.print();
   }
-  std::printf("\nweights times values against what the decoder attended: largest difference %.0e\n",
-              worst);
+  // Its digits depend on the order of sums, so on the width of the machine's vectors.
+  std::printf("\nweights times values against what the decoder attended: largest difference ");
+  std::printf(worst < 1e-5 ? "below 1e-5\n" : "%.0e\n", worst);
   if (!a.svg.empty()) (one ? picture_of_head(wanted, texts, a) : grid.picture()).write(a.svg);
 }
 
