@@ -26,13 +26,15 @@ void visit(const imbrex::GgufValue& value, unsigned& sum) {
   if (const auto numbers = value.to<std::vector<imbrex::index_t>>()) sum += numbers->size();
 }
 
-/// What was read can be written, and read again.
+/// What was read can be written, and read again, but for the longest names: the specification has
+/// them, ggml does not take them.
 void copy(const imbrex::GgufFile& file) {
   imbrex::GgufWriter writer;
   for (const imbrex::GgufEntry& entry : file.metadata()) {
     if (entry.key != "general.alignment") writer.add(entry.key, entry.value);
   }
   for (const imbrex::GgufTensor& t : file.tensors()) {
+    if (std::ssize(t.name) > imbrex::gguf_max_written_name_bytes) return;
     writer.add_tensor(t.name, t.type, {t.dims.data(), static_cast<std::size_t>(t.rank)},
                       {t.data, static_cast<std::size_t>(t.bytes)});
   }
