@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "imbrex/checkpoint/load.hpp"
+#include "imbrex/kernels/matmul.hpp"
 #include "imbrex/model/presets.hpp"
 #include "tests/support/arithmetic.hpp"
 #include "tests/support/compare.hpp"
@@ -191,7 +192,8 @@ TEST_CASE("SmolLM2: logits with activations rounded to int8") {
     const Agreement all = agreement(chunk);
     CHECK(all.mean < 1.5 * 2.84e-2);
     CHECK(all.worst < 1.5 * 0.250);
-    CHECK(all.mean > tolerance);  // it is not the arithmetic of the other test
+    // It is not the arithmetic of the other test, but for prompts without VNNI.
+    if (chunk == 16 || kernels::multiplies_in_int8(Dtype::q4_1)) CHECK(all.mean > tolerance);
     CHECK(all.same > all.positions * 97 / 100);
   }
 }
