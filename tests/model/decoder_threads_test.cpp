@@ -12,23 +12,8 @@ using namespace imbrex::tests;
 
 namespace {
 
-/// Prompt and some single tokens; wide enough that matrices are cut into several items.
-struct Passes {
-  Passes() : config(make()), decoder(config, RandomWeights(config, formats(), 5).make()) {}
-
-  static Config make() {
-    Config config;
-    config.dims = {.layers = 2,
-                   .vocab = 700,
-                   .model = 256,
-                   .heads = 8,
-                   .kv_heads = 2,
-                   .head_dim = 32,
-                   .hidden = 384};
-    return config;
-  }
-  static std::vector<Dtype> formats() { return {Dtype::q8_0, Dtype::f32, Dtype::q4_0}; }
-
+/// Prompt and some single tokens, on a model whose matrices are cut into several items.
+struct Passes : Wider {
   std::vector<float> logits(const Observer& observer = {}) const {
     Workspace workspace(decoder, 16);
     KvCache cache(config, 24);
@@ -41,8 +26,6 @@ struct Passes {
     return all;
   }
 
-  Config config;
-  Decoder<> decoder;
   Tokens prompt = random_tokens(20, 700, 1);
 };
 

@@ -220,4 +220,25 @@ std::string complaint(const Call& call) {
   return "nothing";
 }
 
+/// A model large enough for several threads to have something to do in every step.
+struct Wider {
+  Wider() : config(make()), decoder(config, RandomWeights(config, formats(), 5).make()) {}
+
+  static Config make() {
+    Config config;
+    config.dims = {.layers = 2,
+                   .vocab = 700,
+                   .model = 256,
+                   .heads = 8,
+                   .kv_heads = 2,
+                   .head_dim = 32,
+                   .hidden = 384};
+    return config;
+  }
+  static std::vector<Dtype> formats() { return {Dtype::q8_0, Dtype::f32, Dtype::q4_0}; }
+
+  Config config;
+  Decoder<> decoder;
+};
+
 }  // namespace imbrex::tests

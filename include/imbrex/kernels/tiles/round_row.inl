@@ -14,20 +14,18 @@ inline Words group_words(Floats d, Words sums) {
 /// a vector, and its sum, as well: one after the other that costs two to three times as much.
 /// Returns false, and has rounded nothing, where a number is not finite.
 inline bool round_blocks(const float* x, index_t blocks, Int8Row& row, Words (&sums)[2]) {
-  constexpr std::int32_t magnitude = 0x7FFFFFFF, infinity = 0x7F800000;
-  constexpr std::int32_t least = (127 - 119) << 23;  // the bits of 2^-119
   Words of_block[2][lanes];
   for (index_t i = blocks; i < lanes; ++i) of_block[0][i] = of_block[1][i] = Words{};
 #pragma GCC unroll 4
   for (index_t i = 0; i < blocks; ++i) {
-    const Words low = reinterpret_cast<Words>(load(x + 32 * i)) & magnitude,
-                high = reinterpret_cast<Words>(load(x + 32 * i + 16)) & magnitude;
+    const Words low = reinterpret_cast<Words>(load(x + 32 * i)) & magnitude_bits,
+                high = reinterpret_cast<Words>(load(x + 32 * i + 16)) & magnitude_bits;
     of_block[0][i] = greater_words(low, high);
   }
   const Words bits = greatest_of(of_block[0]);
-  if (greatest(bits) >= infinity) return false;
+  if (greatest(bits) >= infinity_bits) return false;
   const Floats most = as_floats(bits);
-  const Words rounds = bits >= broadcast_word(least);
+  const Words rounds = bits >= broadcast_word(least_rounded_bits);
   store(row.d, as_floats(reinterpret_cast<Words>(most / broadcast(127)) & rounds));
   float scales[lanes];
   store(scales, as_floats(reinterpret_cast<Words>(broadcast(127) / most) & rounds));

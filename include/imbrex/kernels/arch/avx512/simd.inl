@@ -130,12 +130,15 @@ inline Floats times_power_of_two(Floats p, Floats n) { return _mm512_scalef_ps(p
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 4;
 
-/// A word from each of `lanes` blocks, stride bytes apart.
+/// A word from each of `lanes` rows, or blocks, stride bytes apart.
+inline Words load_word(const std::byte* p, index_t stride) {
+  const __m512i row = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m512i distance = _mm512_set1_epi32(static_cast<int>(stride));
+  return reinterpret_cast<Words>(_mm512_i32gather_epi32(_mm512_mullo_epi32(row, distance), p, 1));
+}
 template <int stride>
 inline Words gather_words(const std::byte* p) {
-  const __m512i place = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  return reinterpret_cast<Words>(
-      _mm512_i32gather_epi32(_mm512_mullo_epi32(place, _mm512_set1_epi32(stride)), p, 1));
+  return load_word(p, stride);
 }
 
 inline Words rotate_right(Words w, Words by) {

@@ -9,14 +9,6 @@ inline Words multiply_add_bytes(Words a, Words b, Words c) {
       reinterpret_cast<__m512i>(c), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 }
 
-/// A word from each of `lanes` rows, stride bytes apart.
-inline Words load_word(const std::byte* p, index_t stride) {
-  const __m512i row = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m512i distance = _mm512_set1_epi32(static_cast<int>(stride));
-  return reinterpret_cast<Words>(
-      _mm512_i32gather_epi32(_mm512_mullo_epi32(row, distance), p, 1));
-}
-
 inline Words broadcast_word(std::int32_t word) {
   return reinterpret_cast<Words>(_mm512_set1_epi32(word));
 }
@@ -39,8 +31,8 @@ template <auto two>
   return reinterpret_cast<__m512i>(two(reinterpret_cast<Words>(a), reinterpret_cast<Words>(b)));
 }
 
-/// In lane i all lanes of v[i], combined. Vectors are taken in pairs, then pairs of these: halves of
-/// both, combined, are one vector with parts of each.
+/// In lane i all lanes of v[i], combined. Vectors are taken in pairs, then pairs of these: halves
+/// of both, combined, are one vector with parts of each.
 template <auto two>
 [[gnu::always_inline]] inline Words combine_lanes(const Words (&v)[16]) {
   __m512i fours[4];
@@ -58,8 +50,8 @@ template <auto two>
                                    _mm512_shuffle_i32x4(fours[0], fours[1], 0xEE)),
                 high = combine<two>(_mm512_shuffle_i32x4(fours[2], fours[3], 0x44),
                                     _mm512_shuffle_i32x4(fours[2], fours[3], 0xEE));
-  return reinterpret_cast<Words>(combine<two>(_mm512_shuffle_i32x4(low, high, 0x88),
-                                              _mm512_shuffle_i32x4(low, high, 0xDD)));
+  return reinterpret_cast<Words>(
+      combine<two>(_mm512_shuffle_i32x4(low, high, 0x88), _mm512_shuffle_i32x4(low, high, 0xDD)));
 }
 
 /// The greatest lane of each vector, and the sum of its lanes.
