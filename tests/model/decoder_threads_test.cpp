@@ -2,7 +2,9 @@
 // wrong.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
 
 #include "imbrex/model/decoder.hpp"
 #include "tests/model/tiny_model.hpp"
@@ -67,6 +69,28 @@ TEST_CASE("threads of a pass: an observer's exception comes through, and the nex
     CHECK(different_bits(logits, {right.begin(), right.begin() + 700}) == "");
     CHECK(different_bits(passes.logits(), right) == "");
   }
+}
+
+// They are read at the first product: within the team's region the program would end.
+TEST_CASE("threads of a pass: what the environment says wrongly is an error") {
+  const Passes passes;
+  const WithThreads set(2);
+  const int isa = isa_detail::chosen_isa.load(), arithmetic = arithmetic_detail::chosen.load();
+  for (const char* name : {"IMBREX_ISA", "IMBREX_ARITHMETIC"}) {
+    CAPTURE(std::string(name));
+    const char* value = std::getenv(name);
+    const std::string before = value != nullptr ? value : "";
+    setenv(name, "nonsense", 1);
+    isa_detail::chosen_isa.store(-1);
+    arithmetic_detail::chosen.store(-1);
+    Workspace workspace(passes.decoder, 16);
+    KvCache cache(passes.config, 24);
+    CHECK_THROWS_AS(passes.decoder.last_logits(workspace, cache, passes.prompt), ConfigError);
+    CHECK(cache.length() == 0);
+    value != nullptr ? setenv(name, before.c_str(), 1) : unsetenv(name);
+  }
+  isa_detail::chosen_isa.store(isa);
+  arithmetic_detail::chosen.store(arithmetic);
 }
 
 #if IMBREX_HAS_OPENMP

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/kernels/scale.hpp"
 #include "imbrex/kernels/soft_cap.hpp"
 #include "imbrex/layers/block.hpp"
@@ -85,7 +86,9 @@ class DecoderCore {
     workspace.reserve_logits(wanted == WantedLogits::all ? total
                                                          : static_cast<index_t>(inputs.size()));
     workspace.reserve_sequences(static_cast<index_t>(inputs.size()));
-    kernels::active_kernels();  // a wrong IMBREX_ISA, the last thing that can be wrong, throws here
+    // Wrong values of IMBREX_ISA and IMBREX_ARITHMETIC, the last that can be wrong, throw here.
+    kernels::active_kernels();
+    active_arithmetic();
     const auto pass = [&] { run_chunks(workspace, inputs, wanted, observer); };
     // What an observer does is its own business: it may throw, and have threads of its own.
     if (observer) {
