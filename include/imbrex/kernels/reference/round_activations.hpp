@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "imbrex/kernels/arch/kernels.hpp"
+#include "imbrex/kernels/arch/parts/rounded.hpp"
 
 namespace imbrex::kernels::reference::inline IMBREX_ABI {
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "imbrex/kernels/arch/kernels.hpp"
+#include "imbrex/kernels/arch/parts/attention.hpp"
 #include "imbrex/kernels/attention_args.hpp"
 #include "imbrex/kernels/quant/decode.hpp"
 #include "imbrex/kernels/tiles/lanes.hpp"

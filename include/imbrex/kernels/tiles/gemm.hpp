@@ -10,7 +10,7 @@
 
 #include <cstring>
 
-#include "imbrex/kernels/arch/kernels.hpp"
+#include "imbrex/kernels/arch/parts/gemm.hpp"
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/quant/decode.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "imbrex/kernels/arch/kernels.hpp"
+#include "imbrex/kernels/arch/parts/gemm_int8.hpp"
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/tiles/gemm.hpp"
 
