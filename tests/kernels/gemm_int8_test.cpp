@@ -147,38 +147,15 @@ TEST_CASE("gemm_int8: exact where numbers are whole") {
   }
 }
 
-// The largest product of the test is held to plain loops. Every smaller one has the same bits: what
-// an element is depends on its row of x and its row of W alone.
 TEST_CASE("gemm_int8: every format, every number of rows and outputs around a tile's") {
   set_threads(1);  // thousands of small products
   for (const Isa isa : sets_with_int8()) {
     const WithSet set(isa);
-    const kernels::Int8Gemm& gemm = kernels::kernels_of(isa).int8;
-    const index_t most_rows = 2 * gemm.rows + 1, most_outputs = 2 * gemm.outputs + 1;
+    const kernels::Int8Gemm& parts = kernels::kernels_of(isa).int8;
     for (int d = static_cast<int>(Dtype::q4_0); d < dtype_count; ++d) {
       const Dtype dtype = static_cast<Dtype>(d);
       for (const index_t inputs : input_counts(dtype)) {
-        const Operands operands(dtype, most_outputs, inputs, most_rows);
-        const std::vector<float> bias = uniform(most_outputs, 5);
-        const std::vector<float> whole =
-            product(gemm_int8, operands, 0, most_rows, most_outputs, bias.data());
-        CAPTURE(std::string(name(dtype)));
-        CAPTURE(inputs);
-        CHECK(error_of(whole, operands, most_rows, bias) == "");
-        const auto check = [&](index_t rows, index_t outputs) {
-          const index_t first = most_rows - rows;
-          CAPTURE(rows);
-          CAPTURE(outputs);
-          CHECK(different_bits(product(gemm_int8, operands, first, rows, outputs,
-                                       bias.data() + most_outputs - outputs),
-                               part(whole, most_outputs, first, rows, outputs)) == "");
-        };
-        for (index_t rows = 1; rows <= most_rows; ++rows) {
-          for (const index_t o : {gemm.outputs - 1, gemm.outputs, gemm.outputs + 1}) check(rows, o);
-        }
-        for (index_t outputs = 1; outputs <= most_outputs; ++outputs) {
-          for (const index_t rows : {index_t{1}, gemm.rows + 1}) check(rows, outputs);
-        }
+        check_around_tile(gemm_int8, dtype, inputs, parts.rows, parts.outputs, error_of);
       }
     }
   }

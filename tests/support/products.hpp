@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "imbrex/kernels/operands.hpp"
@@ -82,6 +83,36 @@ inline std::vector<float> part(const std::vector<float>& whole, index_t whole_ou
     }
   }
   return result;
+}
+
+/// Checks a kernel whose tile is of `rows` by `outputs`: one product larger than two tiles in both
+/// directions by error_of(product, operands, rows, bias), which says what is wrong with it; every
+/// smaller one has its bits, since an element depends on its row of x and its row of W alone.
+template <class ErrorOf>
+void check_around_tile(Product multiply, Dtype dtype, index_t inputs, index_t tile_rows,
+                       index_t tile_outputs, const ErrorOf& error_of) {
+  const index_t most_rows = 2 * tile_rows + 1, most_outputs = 2 * tile_outputs + 1;
+  CAPTURE(std::string(name(dtype)));
+  CAPTURE(inputs);
+  const Operands operands(dtype, most_outputs, inputs, most_rows);
+  const std::vector<float> bias = uniform(most_outputs, 5);
+  const std::vector<float> whole =
+      product(multiply, operands, 0, most_rows, most_outputs, bias.data());
+  CHECK(error_of(whole, operands, most_rows, bias) == "");
+  const auto check = [&](index_t rows, index_t outputs) {
+    const index_t first = most_rows - rows;
+    CAPTURE(rows);
+    CAPTURE(outputs);
+    CHECK(different_bits(product(multiply, operands, first, rows, outputs,
+                                 bias.data() + most_outputs - outputs),
+                         part(whole, most_outputs, first, rows, outputs)) == "");
+  };
+  for (index_t rows = 1; rows <= most_rows; ++rows) {
+    for (const index_t o : {tile_outputs - 1, tile_outputs, tile_outputs + 1}) check(rows, o);
+  }
+  for (index_t outputs = 1; outputs <= most_outputs; ++outputs) {
+    for (const index_t rows : {index_t{1}, tile_rows, tile_rows + 1}) check(rows, outputs);
+  }
 }
 
 }  // namespace imbrex::tests
