@@ -6,14 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <string>
 #include <vector>
-
-#include <pthread.h>
 
 #include "command_line.hpp"
 #include "imbrex/base/random.hpp"
@@ -21,6 +18,7 @@
 #include "imbrex/kernels/matmul.hpp"
 #include "imbrex/kernels/scale.hpp"
 #include "imbrex/kernels/softmax.hpp"
+#include "painted_stack.hpp"
 #include "table.hpp"
 
 using namespace imbrex;
@@ -138,32 +136,6 @@ void tiles(const Operands& x, float* out) {
                       .mask = Mask::causal()});
 }
 
-/// Bytes of stack that `run` uses: it runs on a thread whose stack was painted before.
-template <class Run>
-std::size_t stack_of(const Run& run) {
-  constexpr std::size_t size = std::size_t{1} << 20, page = 4096;
-  constexpr unsigned char paint = 0xA5;
-  std::vector<unsigned char> room(size + page, paint);
-  unsigned char* stack =
-      room.data() + (page - reinterpret_cast<std::uintptr_t>(room.data()) % page);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_t thread;
-  const auto start = [](void* r) -> void* {
-    (*static_cast<const Run*>(r))();
-    return nullptr;
-  };
-  if (pthread_attr_setstack(&attributes, stack, size) != 0 ||
-      pthread_create(&thread, &attributes, start, const_cast<Run*>(&run)) != 0) {
-    raise(Error("no thread with a stack of its own"));
-  }
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-  return size -
-         static_cast<std::size_t>(
-             std::find_if(stack, stack + size, [](unsigned char c) { return c != paint; }) - stack);
-}
-
 template <class Run>
 std::size_t heap_of(const Run& run) {
   const std::size_t before = heap_bytes;
@@ -177,7 +149,7 @@ void compare(index_t tokens, examples::Table& table) {
   const auto run_plain = [&] { plain(x, one.data()); };
   const auto run_tiles = [&] { tiles(x, other.data()); };
   const std::size_t plain_heap = heap_of(run_plain), tiles_heap = heap_of(run_tiles);
-  const std::size_t stack = stack_of(run_tiles) - stack_of([] {});
+  const std::size_t stack = examples::stack_bytes(run_tiles) - examples::stack_bytes([] {});
   double difference = 0;
   for (std::size_t i = 0; i < one.size(); ++i) {
     difference = std::fmax(difference, std::fabs(static_cast<double>(one[i] - other[i])));

@@ -1,11 +1,11 @@
 // What layers allocate, and how much memory attention needs beside its operands.
 #include <doctest/doctest.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "examples/painted_stack.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/layers.hpp"
 
@@ -21,30 +21,6 @@ std::int64_t allocations_of(const Run& run) {
   start_counting();
   run();
   return allocations.calls;
-}
-
-/// Bytes of stack that `run` uses on a thread of its own, whose stack was painted before.
-template <class Run>
-std::size_t stack_bytes(const Run& run) {
-  constexpr std::size_t size = std::size_t{1} << 20;
-  constexpr unsigned char paint = 0xA5;
-  std::vector<unsigned char> room(size + 4096, paint);
-  unsigned char* stack =
-      room.data() + (4096 - reinterpret_cast<std::uintptr_t>(room.data()) % 4096);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  REQUIRE(pthread_attr_setstack(&attributes, stack, size) == 0);
-  pthread_t thread;
-  const auto start = [](void* r) -> void* {
-    (*static_cast<const Run*>(r))();
-    return nullptr;
-  };
-  REQUIRE(pthread_create(&thread, &attributes, start, const_cast<Run*>(&run)) == 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-  std::size_t untouched = 0;
-  while (untouched < size && stack[untouched] == paint) ++untouched;
-  return size - untouched;
 }
 
 }  // namespace
@@ -123,13 +99,13 @@ TEST_CASE("memory: beside its operands attention needs as much for 8192 position
     start_counting();
     run();
     CHECK(allocations.peak == 0);
-    stacks.push_back(stack_bytes(run));
+    stacks.push_back(examples::stack_bytes(run));
   }
   set_threads(0);
   MESSAGE("attention, T = 512, 2048, 8192: 0 bytes of heap; stack "
           << stacks[0] << ", " << stacks[1] << ", " << stacks[2]);
-  // Which of the innermost functions ran, and how much of its frame it wrote, is a few bytes; what a
-  // sanitizer calls takes stack of its own.
+  // Which of the innermost functions ran, and how much of its frame it wrote, is a few bytes; what
+  // a sanitizer calls takes stack of its own.
   constexpr std::size_t own = 1024;
   const auto [least, most] = std::minmax_element(stacks.begin(), stacks.end());
   CHECK(*most - *least <= own);
