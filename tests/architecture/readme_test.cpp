@@ -89,7 +89,7 @@ std::string complaint_with(const char* key, const T& value) {
 
 }  // namespace
 
-TEST_CASE("README: every row of the table is held against the code") {
+TEST_CASE("README: the table has the rows that are known, in which nothing is missing") {
   for (const auto& [name, unused] : table()) {
     CAPTURE(name);
     CHECK(contains(

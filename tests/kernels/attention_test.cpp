@@ -230,6 +230,22 @@ TEST_CASE("attention: with equal scores, the log-sum-exp counts the visible keys
   });
 }
 
+// Products of nothing are 0: the weights are equal, the sums means, and L = log(number of keys).
+TEST_CASE("attention: heads of no numbers weigh all keys alike") {
+  on_every_set([&] {
+    for (const index_t keys : {1, 4, 300}) {
+      Problem p(2, keys, 2, 1, 0, 5);
+      p.scale = 1;
+      for (std::size_t i = 0; i < p.v.size(); ++i) p.v[i] = static_cast<float>(i / 5);
+      p.run();
+      for (const float o : p.out) {
+        CHECK(std::abs(o - static_cast<float>(keys - 1) / 2) < 1e-6f * static_cast<float>(keys));
+      }
+      for (const float l : p.lse) CHECK(std::abs(l - std::log(static_cast<float>(keys))) < 1e-5f);
+    }
+  });
+}
+
 TEST_CASE("attention: rows that see no key are zeros, and their log-sum-exp is -inf") {  // C26
   on_every_set([&] {
     for (const index_t keys : {0, 3}) {

@@ -2,6 +2,7 @@
 #include "imbrex/kernels/gemm_int8.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include <cmath>
 #include <cstring>
@@ -91,6 +92,7 @@ std::vector<index_t> input_counts(Dtype dtype) {
 }  // namespace
 
 TEST_CASE("gemm_int8: which sets have it") {
+  if (sets_with_int8().empty()) MESSAGE("skipped: no set of this machine multiplies in int8");
   for (int d = 0; d < dtype_count; ++d) {
     const Dtype dtype = static_cast<Dtype>(d);
     CHECK(!has_format(Isa::scalar, dtype));
@@ -271,5 +273,31 @@ TEST_CASE("matmul of many rows: the arithmetic in use") {
       CHECK(kernels::multiplies_in_int8(dtype) == in_int8);
       CHECK(different_bits(with(matmul), with(in_int8 ? gemm_int8 : kernels::gemm)) == "");
     }
+  }
+}
+
+// Rows farther apart than the sets' offsets of 32 bits reach. Memory that is not touched is none.
+TEST_CASE("gemm_int8: rows of W at any distance") {
+  for (const Isa isa : sets_with_int8()) {
+    const WithSet set(isa);
+    const index_t outputs = kernels::kernels_of(isa).int8.outputs + 3, rows = 20, inputs = 64;
+    const Operands operands(Dtype::q4_0, outputs, inputs, rows);
+    Matrix far = operands.matrix();
+    far.row_bytes = index_t{150} << 20;
+    const std::size_t size = static_cast<std::size_t>(outputs * far.row_bytes);
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    auto* bytes = static_cast<std::byte*>(memory);
+    far.data = bytes;
+    for (index_t o = 0; o < outputs; ++o) {
+      std::memcpy(bytes + o * far.row_bytes, operands.matrix().row(o),
+                  static_cast<std::size_t>(operands.matrix().row_bytes));
+    }
+    std::vector<float> y(static_cast<std::size_t>(rows * outputs));
+    gemm_int8({y.data(), rows, outputs, outputs}, {operands.x(), rows, inputs, inputs}, far,
+              nullptr);
+    munmap(memory, size);
+    CHECK(different_bits(y, product(gemm_int8, operands, 0, rows, outputs, nullptr)) == "");
   }
 }

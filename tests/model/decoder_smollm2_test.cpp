@@ -181,7 +181,7 @@ TEST_CASE("SmolLM2: logits of at least 20 prompts and 64 tokens each") {
   CHECK(all.clear > all.positions / 2);
 }
 
-// llama.cpp 0.3.36 multiplies this file's weights by activations in int8 too. Its rows are 2.84e-2
+// The llama.cpp of llama-cpp-python 0.3.36 multiplies this file's weights by activations in int8 too. Its rows are 2.84e-2
 // from those of the F32 twin on average, 0.250 at worst, and 1950 of these 1984 have the same best
 // token; ours may be half as far again. Chunks of 16 rows go through gemv, those of 256 through
 // gemm.

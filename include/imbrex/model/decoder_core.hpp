@@ -83,12 +83,13 @@ class DecoderCore {
     const WorkspaceUse use(workspace);
     chunks_detail::check_workspace(workspace.dims(), config_.dims);
     const index_t total = check_inputs(inputs, config_.dims);
-    workspace.reserve_logits(wanted == WantedLogits::all ? total
-                                                         : static_cast<index_t>(inputs.size()));
-    workspace.reserve_sequences(static_cast<index_t>(inputs.size()));
-    // Wrong values of IMBREX_ISA and IMBREX_ARITHMETIC, the last that can be wrong, throw here.
+    // Wrong values of IMBREX_ISA and IMBREX_ARITHMETIC throw here.
     kernels::active_kernels();
     active_arithmetic();
+    workspace.reserve_sequences(static_cast<index_t>(inputs.size()));
+    workspace.reserve_logits(wanted == WantedLogits::all  // last: the old ones are gone then
+                                 ? total
+                                 : static_cast<index_t>(inputs.size()));
     const auto pass = [&] { run_chunks(workspace, inputs, wanted, observer); };
     // What an observer does is its own business: it may throw, and have threads of its own.
     if (observer) {

@@ -6,6 +6,7 @@
 // weighed, and the sums merged into the rows' results. Everything lies on the stack.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -154,6 +155,12 @@ class AttentionTile {
   void multiply_keys(KeyRange keys) {
     const index_t most = kernel_.keys, d = a_.q.head_dim;
     float* panel = work_.panels;
+    if (d == 0) {  // products of nothing
+      for (index_t r = 0; r < count_; ++r) {
+        std::fill_n(work_.scores + r * attention_stride, attention_stride, 0.0f);
+      }
+      return;
+    }
     if (!packs_again_) copy_queries(0, d);
     for (index_t key = needed_.first; key < needed_.last; key += most) {
       const index_t from = lesser(key, greater(needed_.last - most, 0));

@@ -53,15 +53,17 @@ inline void load_panel(const Gemm& gemm, const Matrix& w, index_t o, index_t out
   }
 }
 
-/// The product with a panel. Of one at the edge only what belongs to y is read and written.
-inline void multiply_panel(const Gemm& gemm, PanelProduct p, index_t outputs) {
-  if (outputs == gemm.outputs) return gemm.multiply(p);
-  float tile[gemm_most_rows * gemm_most_panel] = {};
-  const Rows edge{tile, p.rows, outputs, gemm.outputs}, y{p.y, p.rows, outputs, p.y_stride};
+/// The product `p` with a panel of `width` outputs, of which y has `outputs`. Of a panel at the
+/// edge only what belongs to y is read and written.
+template <index_t MostRows, index_t MostOutputs, class Product>
+void multiply_panel(void (*multiply)(const Product&), Product p, index_t width, index_t outputs) {
+  if (outputs == width) return multiply(p);
+  float tile[MostRows * MostOutputs] = {};
+  const Rows edge{tile, p.rows, outputs, width}, y{p.y, p.rows, outputs, p.y_stride};
   copy_rows(edge, {p.start, p.rows, outputs, p.start_stride});
   p.y = tile, p.start = tile;
-  p.y_stride = p.start_stride = gemm.outputs;
-  gemm.multiply(p);
+  p.y_stride = p.start_stride = width;
+  multiply(p);
   copy_rows(y, edge);
 }
 
@@ -90,11 +92,12 @@ inline void multiply_inputs(const Gemm& gemm, const GemmBlock& b, ConstRows star
     copied = inputs % gemm.outputs == 0 && t + step + rows <= b.rows;  // what comes is as much
     for (index_t o = 0; o < b.outputs; o += gemm.outputs) {
       const bool copies_now = copied && o + gemm.outputs >= b.outputs;
-      multiply_panel(gemm,
-                     {b.y.row(b.t + t) + b.o + o, b.y.stride, start.row(t) + o, start.stride, x,
-                      panels + o * gemm_inputs, rows, inputs,
-                      copies_now ? b.x.row(b.t + t + step) + k : nullptr, b.x.stride, next_x},
-                     lesser(gemm.outputs, b.outputs - o));
+      multiply_panel<gemm_most_rows, gemm_most_panel>(
+          gemm.multiply,
+          PanelProduct{b.y.row(b.t + t) + b.o + o, b.y.stride, start.row(t) + o, start.stride, x,
+                       panels + o * gemm_inputs, rows, inputs,
+                       copies_now ? b.x.row(b.t + t + step) + k : nullptr, b.x.stride, next_x},
+          gemm.outputs, lesser(gemm.outputs, b.outputs - o));
     }
   }
 }

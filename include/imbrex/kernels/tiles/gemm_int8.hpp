@@ -23,13 +23,18 @@ struct Int8Buffers {
   alignas(64) std::byte panel[int8_panel_bytes];
 };
 
+/// Sets reach the rows of a panel through offsets of 32 bits: farther apart, rows are copied.
+inline constexpr index_t int8_most_row_bytes = (index_t{1} << 31) / int8_most_outputs - 1;
+
 /// The panel of weights [o, o + outputs) x [k, k + inputs). Where it has fewer outputs than panels
 /// have, they are copied, and zeros for those that it lacks.
 inline void load_int8_panel(const Int8Gemm& gemm, const Matrix& w, index_t o, index_t outputs,
                             index_t k, index_t inputs, std::byte* panel) {
   const LoadInt8Panel load = gemm.formats[static_cast<int>(w.dtype)].load;
   const std::byte* start = w.row(o) + row_bytes(w.dtype, k);
-  if (outputs == gemm.outputs) return load(start, w.row_bytes, inputs, panel);
+  if (outputs == gemm.outputs && w.row_bytes <= int8_most_row_bytes) {
+    return load(start, w.row_bytes, inputs, panel);
+  }
   constexpr index_t most_bytes = int8_inputs / 32 * 34;  // Q8_0
   std::byte copy[int8_most_outputs * most_bytes] = {};
   const index_t bytes = row_bytes(w.dtype, inputs);
@@ -37,19 +42,6 @@ inline void load_int8_panel(const Int8Gemm& gemm, const Matrix& w, index_t o, in
     std::memcpy(copy + i * bytes, start + i * w.row_bytes, static_cast<std::size_t>(bytes));
   }
   load(copy, bytes, inputs, panel);
-}
-
-/// The product with a panel. Of one at the edge only what belongs to y is read and written.
-inline void multiply_int8_panel(const Int8Gemm& gemm, MultiplyInt8 multiply, Int8Product p,
-                                index_t outputs) {
-  if (outputs == gemm.outputs) return multiply(p);
-  float tile[int8_most_rows * int8_most_outputs] = {};
-  const Rows edge{tile, p.rows, outputs, gemm.outputs}, y{p.y, p.rows, outputs, p.y_stride};
-  copy_rows(edge, {p.start, p.rows, outputs, p.start_stride});
-  p.y = tile, p.start = tile;
-  p.y_stride = p.start_stride = gemm.outputs;
-  multiply(p);
-  copy_rows(y, edge);
 }
 
 /// Calls for the stored rows of a panel, whose lines lie too far apart for processors to see them
@@ -89,10 +81,11 @@ inline void multiply_int8_inputs(const Int8Gemm& gemm, const GemmBlock& b, Const
     for (index_t t = 0, rows = 0; t < b.rows; t += rows) {
       rows = even_part(b.rows - t, gemm.rows, 1);
       prefetch.some();
-      multiply_int8_panel(gemm, format.multiply,
-                          {b.y.row(b.t + t) + b.o + o, b.y.stride, start.row(t) + o, start.stride,
-                           buffers.x + t, buffers.panel, rows, inputs},
-                          outputs);
+      multiply_panel<int8_most_rows, int8_most_outputs>(
+          format.multiply,
+          Int8Product{b.y.row(b.t + t) + b.o + o, b.y.stride, start.row(t) + o, start.stride,
+                      buffers.x + t, buffers.panel, rows, inputs},
+          gemm.outputs, outputs);
     }
   }
 }

@@ -26,7 +26,8 @@ void multiply_int8_panel(const Int8Product& p) {
     for (int r = 0; r < R; ++r) {
       low_sum[r] = high_sum[r] = broadcast_word(Offset ? sum_start_bits : p.x[r].group[g]);
     }
-    const std::int8_t* x = p.x[0].q + g * Group;
+    const auto* x =
+        reinterpret_cast<const std::int8_t*>(p.x) + g * Group;  // q comes first in a row
 #pragma GCC unroll 8
     for (int j = 0; j < Group / 4; ++j) {
       const Words w0 = group->w[j][0], w1 = group->w[j][1];

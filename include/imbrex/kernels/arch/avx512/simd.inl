@@ -62,6 +62,18 @@ inline Floats load_high_nibbles(const std::byte* p) {
   return _mm512_cvtepi32_ps(_mm512_srli_epi32(wide, 4));
 }
 
+/// The transpose of four words in four vectors, in each 16 bytes.
+[[gnu::always_inline]] inline void transpose_words(const __m512i (&v)[4], Words (&words)[4]) {
+  const __m512i low01 = _mm512_unpacklo_epi32(v[0], v[1]),
+                high01 = _mm512_unpackhi_epi32(v[0], v[1]),
+                low23 = _mm512_unpacklo_epi32(v[2], v[3]),
+                high23 = _mm512_unpackhi_epi32(v[2], v[3]);
+  words[0] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(low01, low23));
+  words[1] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(low01, low23));
+  words[2] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(high01, high23));
+  words[3] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(high01, high23));
+}
+
 /// Words j = 0 .. 3 of `lanes` rows: word j of row i, at p + i stride + 4 j, in lane i of words[j].
 /// The 16 bytes of row 4 c + i go to part c of vector i; then each part is transposed in place.
 [[gnu::always_inline]] inline void load_words(const std::byte* p, index_t stride,
@@ -78,14 +90,7 @@ inline Floats load_high_nibbles(const std::byte* p) {
     row += 4 * stride;
     v[i] = _mm512_inserti32x4(v[i], _mm_loadu_si128(reinterpret_cast<const __m128i*>(row)), 3);
   }
-  const __m512i low01 = _mm512_unpacklo_epi32(v[0], v[1]),
-                high01 = _mm512_unpackhi_epi32(v[0], v[1]),
-                low23 = _mm512_unpacklo_epi32(v[2], v[3]),
-                high23 = _mm512_unpackhi_epi32(v[2], v[3]);
-  words[0] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(low01, low23));
-  words[1] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(low01, low23));
-  words[2] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(high01, high23));
-  words[3] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(high01, high23));
+  transpose_words(v, words);
 }
 
 /// The half in the lower 16 bits of each word.
@@ -155,18 +160,6 @@ inline Words fifth_bits(Words w, int j) {
                                                     0, 0x04040404, 0x08080808, 0x0C0C0C0C))));
   const __m512i bit = _mm512_set1_epi32(j % 2 == 0 ? 0x08040201 : static_cast<int>(0x80402010));
   return reinterpret_cast<Words>(_mm512_maskz_set1_epi8(_mm512_test_epi8_mask(spread, bit), 16));
-}
-
-/// The transpose of four words in four vectors, in each 16 bytes.
-[[gnu::always_inline]] inline void transpose_words(const __m512i (&v)[4], Words (&words)[4]) {
-  const __m512i low01 = _mm512_unpacklo_epi32(v[0], v[1]),
-                high01 = _mm512_unpackhi_epi32(v[0], v[1]),
-                low23 = _mm512_unpacklo_epi32(v[2], v[3]),
-                high23 = _mm512_unpackhi_epi32(v[2], v[3]);
-  words[0] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(low01, low23));
-  words[1] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(low01, low23));
-  words[2] = reinterpret_cast<Words>(_mm512_unpacklo_epi64(high01, high23));
-  words[3] = reinterpret_cast<Words>(_mm512_unpackhi_epi64(high01, high23));
 }
 
 /// Word 4 l + j of four blocks, in lanes 4 l to 4 l + 3 of words[j].

@@ -17,7 +17,7 @@ inline constexpr index_t int8_inputs = 512;
 /// A run of a row of x rounded to int8, with what belongs to its groups: the 32, or 16, inputs that
 /// share a scale in the weights' format.
 struct Int8Row {
-  alignas(64) std::int8_t q[int8_inputs];
+  alignas(64) std::int8_t q[int8_inputs];  ///< first
   float d[int8_inputs / 32];
   std::int32_t group[int8_inputs / 16];  ///< a word of each group, as the micro-kernel wants it
 };
