@@ -34,6 +34,27 @@ constexpr LaneConstants lane_constants() {
   return constants;
 }
 
+/// The eight pairs of six bits of Q4_K and Q5_K (quant/scales_k.hpp), a byte each, from the words
+/// of their twelve bytes: scales of groups 0 to 3 and 4 to 7, then likewise offsets. A word, or a
+/// vector of words.
+template <class Word>
+[[gnu::always_inline]] inline void six_bit_factors(Word a, Word b, Word c, Word (&factors)[4]) {
+  factors[0] = a & 0x3F3F3F3F;
+  factors[1] = (c & 0x0F0F0F0F) | ((a >> 2) & 0x30303030);
+  factors[2] = b & 0x3F3F3F3F;
+  factors[3] = ((c >> 4) & 0x0F0F0F0F) | ((b >> 2) & 0x30303030);
+}
+
+/// The 16 scales of Q3_K (quant/q3_k.hpp), 32 too large, a byte each, from the words of their
+/// twelve bytes: the lower four bits are in the halves of a and b, the upper two in c.
+template <class Word>
+[[gnu::always_inline]] inline void six_bit_scales(Word a, Word b, Word c, Word (&scales)[4]) {
+  scales[0] = (a & 0x0F0F0F0F) | ((c << 4) & 0x30303030);
+  scales[1] = (b & 0x0F0F0F0F) | ((c << 2) & 0x30303030);
+  scales[2] = ((a >> 4) & 0x0F0F0F0F) | (c & 0x30303030);
+  scales[3] = ((b >> 4) & 0x0F0F0F0F) | ((c >> 2) & 0x30303030);
+}
+
 /// What Q4_K and Q5_K have alike: 128 bytes of two groups of 32 each, and their factors.
 struct FactorsK {
   static constexpr index_t run(index_t a, index_t l) {
@@ -46,17 +67,14 @@ struct FactorsK {
   static constexpr int zero = 0;
   static constexpr bool has_min = true;
 
-  Words scales[2], mins[2];  // of groups 0 to 3 and 4 to 7, a byte each
+  Words factor_bytes[4];
   Floats d, dmin;
 
   [[gnu::always_inline]] FactorsK(const std::byte* block, index_t stride) {
     Words head[4];
     load_repeated(block, stride, head);
     d = halves(head[0]), dmin = broadcast(0) - halves(head[0] >> 16);
-    scales[0] = head[1] & 0x3F3F3F3F;
-    scales[1] = (head[3] & 0x0F0F0F0F) | ((head[1] >> 2) & 0x30303030);
-    mins[0] = head[2] & 0x3F3F3F3F;
-    mins[1] = ((head[3] >> 4) & 0x0F0F0F0F) | ((head[2] >> 2) & 0x30303030);
+    six_bit_factors(head[1], head[2], head[3], factor_bytes);
   }
 
   template <int a>
@@ -68,8 +86,8 @@ inline constexpr LaneConstants shifts_k = lane_constants<FactorsK::shift>();
 template <int a>
 [[gnu::always_inline]] inline void FactorsK::factors(Floats& scale, Floats& min) const {
   constexpr int word = static_cast<int>(run(a, 0) / 8);
-  scale = d * to_floats((scales[word] >> shifts_k[a]) & 0xFF);
-  min = dmin * to_floats((mins[word] >> shifts_k[a]) & 0xFF);
+  scale = d * to_floats((factor_bytes[word] >> shifts_k[a]) & 0xFF);
+  min = dmin * to_floats((factor_bytes[2 + word] >> shifts_k[a]) & 0xFF);
 }
 
 struct RoundedQ4_K : FactorsK {
@@ -241,16 +259,12 @@ struct RoundedQ3_K {
   Words scales[4], v[4], high[4];
   Floats d;
 
-  /// The scales' lower four bits are in the halves of words 1 and 2, their upper two in word 3.
   [[gnu::always_inline]] explicit RoundedQ3_K(const std::byte* start) : block(start) {
     Words head[4], tail[4];
     load_repeated(block + 92, bytes, head);
     load_repeated(block + 94, bytes, tail);  // to the last byte of the block
     d = halves(tail[3] >> 16);
-    scales[0] = low_nibbles(head[1]) | ((head[3] << 4) & 0x30303030);
-    scales[1] = low_nibbles(head[2]) | ((head[3] << 2) & 0x30303030);
-    scales[2] = high_nibbles(head[1]) | (head[3] & 0x30303030);
-    scales[3] = high_nibbles(head[2]) | ((head[3] >> 2) & 0x30303030);
+    six_bit_scales(head[1], head[2], head[3], scales);
   }
 
   template <int a>

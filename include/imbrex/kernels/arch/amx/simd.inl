@@ -1,0 +1,15 @@
+// What AVX512_BF16 adds to the simd vocabulary of AVX-512, and rows in bf16 want. Included by
+// arch/amx/kernels.hpp.
+
+/// `lanes` bytes without a sign; and the number of each lane, 0, 1, ..
+inline Words load_bytes(const std::byte* p) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return reinterpret_cast<Words>(_mm512_cvtepu8_epi32(bytes));
+}
+inline Words lane_numbers() { return Words{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
+
+/// Two vectors, one behind the other, rounded to bf16: to nearest, halves to even. A NaN stays one;
+/// subnormal numbers become zeros.
+inline void store_bfloats(bf16* p, Floats low, Floats high) {
+  _mm512_storeu_si512(p, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+}

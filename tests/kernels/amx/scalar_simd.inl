@@ -1,0 +1,16 @@
+// The words of arch/amx/simd.inl over the scalar vocabulary of vectors.
+
+inline Words load_bytes(const std::byte* p) {
+  std::uint8_t v[lanes];
+  __builtin_memcpy(v, p, sizeof v);
+  return Words{v[0], v[1], v[2], v[3]};
+}
+inline Words lane_numbers() { return Words{0, 1, 2, 3}; }
+inline Words broadcast_word(std::int32_t word) { return Words{word, word, word, word}; }
+
+inline void store_bfloats(bf16* p, Floats low, Floats high) {
+  for (int i = 0; i < lanes; ++i) {
+    p[i] = to_bf16(flushed(low[i]));
+    p[lanes + i] = to_bf16(flushed(high[i]));
+  }
+}
