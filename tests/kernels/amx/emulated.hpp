@@ -17,6 +17,7 @@ using namespace scalar;  // the vocabulary
 #include "tests/kernels/amx/emulated_tiles.inl"
 #include "tests/kernels/amx/scalar_simd.inl"
 #include "imbrex/kernels/tiles/row_bf16.inl"
+#include "imbrex/kernels/tiles/gemm_bf16.inl"
 
 }  // namespace imbrex::kernels::arch::emulated
 
@@ -40,6 +41,7 @@ using namespace avx512_vnni;  // the vocabulary
 #include "tests/kernels/amx/emulated_tiles.inl"
 #include "imbrex/kernels/arch/amx/simd.inl"
 #include "imbrex/kernels/tiles/row_bf16.inl"
+#include "imbrex/kernels/tiles/gemm_bf16.inl"
 
 }  // namespace imbrex::kernels::arch::emulated_avx512
 

@@ -3,27 +3,23 @@
 // and of odd k, from zero; both added; that added to c. Each step is rounded to nearest, halves to
 // even, and subnormal numbers are zeros as operands and as results.
 
-/// A thread's tiles. All of them are zeros where nobody configured them, as the processor's are not
-/// there: what uses them then is wrong, and counted.
+/// A thread's tiles. Use of any before they are configured, or after their release, is a mistake
+/// (the processor would stop the program), and counted.
 struct EmulatedTiles {
   float rows[8][16][16];
   bool configured;
-  int misuses;
 };
 inline thread_local EmulatedTiles emulated_tiles{};
+inline int misuses = 0;  // of all threads
 
 /// The tile, if tiles are configured.
 inline float (&used_tile(int tile))[16][16] {
-  if (!emulated_tiles.configured) ++emulated_tiles.misuses;
+  if (!emulated_tiles.configured) __atomic_fetch_add(&misuses, 1, __ATOMIC_RELAXED);
   return emulated_tiles.rows[tile];
 }
 
 inline void configure_tiles() { emulated_tiles.configured = true; }
-inline void release_tiles() {
-  const int misuses = emulated_tiles.misuses;
-  emulated_tiles = {};
-  emulated_tiles.misuses = misuses;
-}
+inline void release_tiles() { emulated_tiles = {}; }
 
 template <int tile>
 inline void zero_tile() {
@@ -56,29 +52,32 @@ inline float flushed(float x) {
   return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x;
 }
 
-/// The bf16 numbers in a word, as floats.
-struct BfloatPair {
-  float even, odd;
+/// The bf16 numbers in a tile's words, as floats: of even k, and of odd k.
+struct BfloatPairs {
+  float even[16][16], odd[16][16];
 
-  explicit BfloatPair(const float& word) {
-    bf16 pair[2];
-    __builtin_memcpy(pair, &word, sizeof pair);
-    even = flushed(to_float(pair[0]));
-    odd = flushed(to_float(pair[1]));
+  explicit BfloatPairs(const float (&words)[16][16]) {
+    for (int i = 0; i < 16; ++i) {
+      bf16 numbers[32];
+      __builtin_memcpy(numbers, words[i], sizeof numbers);
+      for (int j = 0; j < 16; ++j) {
+        even[i][j] = flushed(to_float(numbers[2 * j]));
+        odd[i][j] = flushed(to_float(numbers[2 * j + 1]));
+      }
+    }
   }
 };
 
 template <int c, int a, int b>
 inline void multiply_tiles() {
-  auto &sums = used_tile(c), &left = used_tile(a), &right = used_tile(b);
+  const BfloatPairs left(used_tile(a)), right(used_tile(b));
+  auto& sums = used_tile(c);
   for (int i = 0; i < 16; ++i) {
     float even[16] = {}, odd[16] = {};
     for (int k = 0; k < 16; ++k) {
-      const BfloatPair w(left[i][k]);
       for (int j = 0; j < 16; ++j) {
-        const BfloatPair x(right[k][j]);
-        even[j] = flushed(__builtin_fmaf(w.even, x.even, even[j]));
-        odd[j] = flushed(__builtin_fmaf(w.odd, x.odd, odd[j]));
+        even[j] = flushed(__builtin_fmaf(left.even[i][k], right.even[k][j], even[j]));
+        odd[j] = flushed(__builtin_fmaf(left.odd[i][k], right.odd[k][j], odd[j]));
       }
     }
     for (int j = 0; j < 16; ++j) {

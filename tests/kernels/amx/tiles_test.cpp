@@ -131,9 +131,9 @@ TEST_CASE("amx tiles: infinities and NaN") {
 }
 
 TEST_CASE("amx tiles: use without configuration is noticed by the emulation") {
-  CHECK(emulated::emulated_tiles.misuses == 0);
+  CHECK(emulated::misuses == 0);
   float c[256];
   emulated::store_tile<0>(c, 64);
-  CHECK(emulated::emulated_tiles.misuses == 1);
-  emulated::emulated_tiles.misuses = 0;
+  CHECK(emulated::misuses == 1);
+  emulated::misuses = 0;
 }

@@ -184,10 +184,7 @@ inline void bfloat_copy(const std::byte* w, index_t count, bf16* to) {
   __builtin_memcpy(to, w, static_cast<std::size_t>(count) * sizeof(bf16));
 }
 
-/// By Dtype; null for the formats that are multiplied in f32.
-struct BfloatRows {
-  BfloatRow by_dtype[dtype_count];
-};
+/// F32 and F16 are multiplied in f32.
 inline constexpr BfloatRows bfloat_rows = {
     {nullptr, nullptr, bfloat_copy, bfloat_row<row_q4_0, Dtype::q4_0>,
      bfloat_row<row_q4_1, Dtype::q4_1>, bfloat_row<row_q5_0, Dtype::q5_0>,

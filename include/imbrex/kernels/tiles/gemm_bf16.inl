@@ -1,0 +1,160 @@
+// Products of tiles in bf16: packed rows of x, the loop over tiles, and the sums' way to y. Written
+// over the vocabularies of vectors and of tiles, and included behind row_bf16.inl inside the
+// regions that have tiles.
+
+/// A transposed tile of 32-bit words: to[c][r] = from[r][c], rows of `from` stride bytes apart.
+inline void transpose_tile(const void* from, index_t stride, float* to) {
+  for (index_t r = 0; r < tile_rows; r += lanes) {
+    const std::byte* rows = static_cast<const std::byte*>(from) + r * stride;
+    for (index_t c = 0; c < tile_rows; c += 4) {
+      Words words[4];
+      load_words(rows + 4 * c, stride, words);
+#pragma GCC unroll 4
+      for (index_t j = 0; j < 4; ++j) store(to + (c + j) * tile_rows + r, as_floats(words[j]));
+    }
+  }
+}
+
+/// `lanes` numbers of a row that has n more, or as many as it has, and zeros.
+[[gnu::always_inline]] inline Floats load_up_to(const float* p, index_t n) {
+  return n >= lanes ? load(p) : load_part(p, n > 0 ? n : 0);
+}
+
+/// Rows are rounded side by side, 16 words of two inputs each, and these words transposed.
+inline void pack_tiles(const PackedTiles& p) {
+  alignas(64) bf16 rounded[tile_numbers];
+  __builtin_memset(rounded, 0, sizeof rounded);
+  bf16* tile = p.tiles;
+  for (index_t k = 0; k < p.inputs; k += tile_inputs, tile += 2 * tile_numbers) {
+    const index_t left = p.inputs - k;
+    for (index_t r = 0; r < p.rows; ++r) {
+      const float* x = p.x + r * p.stride + k;
+#pragma GCC unroll 4
+      for (index_t i = 0; i < tile_inputs; i += 2 * lanes) {
+        store_bfloats(rounded + r * tile_inputs + i, load_up_to(x + i, left - i),
+                      load_up_to(x + i + lanes, left - i - lanes));
+      }
+    }
+    transpose_tile(rounded, 64, reinterpret_cast<float*>(tile));
+  }
+}
+
+/// Calls for the lines of rows, a few at each step of a loop.
+class CallAhead {
+ public:
+  CallAhead(const NextRows& rows, index_t steps) : rows_(rows), at_(rows.start) {
+    const index_t lines = rows.rows * ceil_div(rows.bytes, 64);
+    at_once_ = ceil_div(lines, steps);
+    end_ = at_ + rows.bytes;
+  }
+
+  [[gnu::always_inline]] void step() {
+    for (index_t i = 0; i < at_once_ && rows_.rows > 0; ++i) {
+      __builtin_prefetch(at_, 0, 2);
+      at_ += 64;
+      if (at_ < end_) continue;
+      rows_.start += rows_.row_bytes;
+      at_ = rows_.start, end_ = at_ + rows_.bytes;
+      --rows_.rows;
+    }
+  }
+
+ private:
+  NextRows rows_;
+  const std::byte *at_, *end_;
+  index_t at_once_;
+};
+
+// Tiles 0 to 3 are sums, 4 and 5 weights, 6 and 7 x. Of a pair of tiles of x, Tiles are there.
+
+/// Stores the sums of tile c. `sums` is the pair's four tiles.
+template <int c>
+[[gnu::always_inline]] inline void end_sum(float* sums) {
+  store_tile<c>(sums + c * tile_floats, 64);
+}
+
+/// What is done with a tile of sums before the first product of a pair: the sums of the pair before
+/// are stored (there may be none), at the last moment, when they are complete without waiting; and
+/// those of this one begin.
+struct BeginSums {
+  float *sums, *before;
+  bool more;
+
+  template <int c>
+  [[gnu::always_inline]] void tile() const {
+    if (before != nullptr) end_sum<c>(before);
+    more ? stream_tile<c>(sums + c * tile_floats, 64) : zero_tile<c>();
+  }
+};
+struct GoOn {
+  template <int c>
+  [[gnu::always_inline]] void tile() const {}
+};
+
+/// 32 inputs: the products of two tiles of weights with one or two of x. These are read once for
+/// each panel, from second-level cache, and should leave the first level to the panel.
+template <int Tiles, class Before>
+[[gnu::always_inline]] inline void multiply_step(const std::byte* w, index_t row_bytes,
+                                                 const bf16* x, const Before& before) {
+  load_tile<4>(w, row_bytes);
+  stream_tile<6>(x, 64);
+  before.template tile<0>();
+  multiply_tiles<0, 4, 6>();
+  if constexpr (Tiles == 2) {
+    stream_tile<7>(x + tile_numbers, 64);
+    before.template tile<1>();
+    multiply_tiles<1, 4, 7>();
+  }
+  load_tile<5>(w + tile_rows * row_bytes, row_bytes);
+  before.template tile<2>();
+  multiply_tiles<2, 5, 6>();
+  if constexpr (Tiles == 2) {
+    before.template tile<3>();
+    multiply_tiles<3, 5, 7>();
+  }
+}
+
+/// All inputs of a panel with a pair of tiles of x.
+template <int Tiles>
+inline void multiply_pair(const TilesProduct& p, const bf16* x, const BeginSums& begin,
+                          CallAhead& ahead) {
+  multiply_step<Tiles>(p.w, p.row_bytes, x, begin);
+  ahead.step();
+  for (index_t k = tile_inputs; k < p.inputs; k += tile_inputs) {
+    x += 2 * tile_numbers;
+    multiply_step<Tiles>(p.w + k * 2, p.row_bytes, x, GoOn{});
+    ahead.step();
+  }
+}
+
+/// Pair after pair; the last may be a single tile.
+inline void multiply_panel_tiles(const TilesProduct& p) {
+  const index_t pairs = p.tiles / 2;
+  CallAhead ahead(p.next, ceil_div(p.tiles, 2) * (p.inputs / tile_inputs));
+  float *sums = p.sums, *before = nullptr;
+  const bf16* x = p.x;
+  for (index_t i = 0; i < pairs; ++i, x += p.x_stride, before = sums, sums += 4 * tile_floats) {
+    multiply_pair<2>(p, x, {sums, before, p.more}, ahead);
+  }
+  if (before != nullptr) end_sum<1>(before), end_sum<3>(before);
+  if (p.tiles % 2 != 0) {
+    multiply_pair<1>(p, x, {sums, before, p.more}, ahead);
+    before = sums;
+  }
+  end_sum<0>(before);
+  end_sum<2>(before);
+}
+
+inline void add_tile(const AddedTile& tile) {
+  alignas(64) float sums[tile_floats];
+  transpose_tile(tile.sums, 64, sums);
+  for (index_t r = 0; r < tile_rows; ++r) {
+    for (index_t o = 0; o < tile_rows; o += lanes) {
+      store(tile.y + r * tile.y_stride + o,
+            load(tile.start + r * tile.start_stride + o) + load(sums + r * tile_rows + o));
+    }
+  }
+}
+
+inline constexpr Bf16Gemm bf16_gemm = {bfloat_rows,          pack_tiles,    configure_tiles,
+                                       multiply_panel_tiles, release_tiles, add_tile};

@@ -1,0 +1,219 @@
+// The product of many rows in bf16 tiles: over emulated tiles on every machine, and over the
+// processor's where it has AMX. Cases of the latter have "amx" in their names, and are small.
+#include "imbrex/kernels/gemm_bf16.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/kernels/amx/emulated.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/products.hpp"
+
+using namespace imbrex;
+using namespace imbrex::tests;
+using kernels::Bf16Gemm, kernels::ConstRows, kernels::Matrix, kernels::Rows;
+
+namespace {
+
+/// The product by a kernel, its packed rows in memory that ends at a page that may not be touched.
+template <const Bf16Gemm& kernel>
+void multiply(Rows y, ConstRows x, const Matrix& w, const float* bias) {
+  const index_t rows = ceil_div(x.rows, 32) * 32, inputs = ceil_div(w.cols, 32) * 32;
+  const index_t most_rows = lesser(rows, 512), most_inputs = lesser(inputs, 4096);
+  const GuardedBytes memory(static_cast<std::size_t>(most_rows * most_inputs) * sizeof(bf16));
+  kernels::gemm_bf16(kernel, y, x, w, bias, reinterpret_cast<bf16*>(memory.data()));
+}
+
+struct Kernel {
+  const char* name;
+  Product multiply;
+};
+
+std::vector<Kernel> emulated_kernels() {
+  std::vector<Kernel> all{{"portable", multiply<kernels::arch::emulated::bf16_gemm>}};
+#if defined(__x86_64__)
+  if (has_bfloat_vectors()) {
+    all.push_back({"avx512", multiply<kernels::arch::emulated_avx512::bf16_gemm>});
+  }
+#endif
+  return all;
+}
+
+/// A number as tiles have it: in bf16, and not subnormal.
+double rounded(float v) {
+  const float b = to_float(to_bf16(v));
+  return std::abs(b) < 0x1p-126f ? 0 : double{b};
+}
+
+/// What is wrong with a product against plain loops in double over rounded numbers. Products are
+/// exact. A term goes through an addition for each input at most (16 for 32 inputs and two more, by
+/// the SDM's operation), one for each run of 4096, and that of the bias; and the sum becomes a
+/// float.
+std::string error_of(const std::vector<float>& got, const Operands& operands, index_t rows,
+                     const std::vector<float>& bias) {
+  const Matrix& w = operands.matrix();
+  std::vector<float> decoded(static_cast<std::size_t>(w.rows * w.cols)), want(got.size());
+  kernels::decode(w.dtype, w.data, w.rows * w.cols, decoded.data());
+  std::vector<double> allowed;
+  for (index_t t = 0; t < rows; ++t) {
+    for (index_t o = 0; o < w.rows; ++o) {
+      double sum = double{bias[static_cast<std::size_t>(o)]}, magnitude = std::abs(sum);
+      for (index_t k = 0; k < w.cols; ++k) {
+        const double term = rounded(operands.x()[t * w.cols + k]) *
+                            rounded(decoded[static_cast<std::size_t>(o * w.cols + k)]);
+        sum += term, magnitude += std::abs(term);
+      }
+      want[static_cast<std::size_t>(t * w.rows + o)] = static_cast<float>(sum);
+      allowed.push_back(static_cast<double>(w.cols + 4) * unit_roundoff * magnitude);
+    }
+  }
+  return worst_difference(got.data(), want.data(), rows * w.rows,
+                          [&](index_t i) { return allowed[static_cast<std::size_t>(i)]; });
+}
+
+bool in_tiles(int dtype) {
+  return kernels::arch::emulated::bf16_gemm.rows.by_dtype[dtype] != nullptr;
+}
+
+std::vector<index_t> input_counts(Dtype dtype) {
+  if (traits(dtype).block == 256) return {256, 768};
+  if (traits(dtype).block == 32) return {32, 544};
+  return {1, 31, 33, 64, 301, 513};
+}
+
+/// The largest product is held to the reference; smaller ones, for the last rows and outputs, to
+/// its bits.
+void check_sizes(const Kernel& kernel, Dtype dtype, index_t inputs,
+                 const std::vector<index_t>& row_counts,
+                 const std::vector<index_t>& output_counts) {
+  const index_t most_rows = row_counts.back(), most_outputs = output_counts.back();
+  const Operands operands(dtype, most_outputs, inputs, most_rows);
+  const std::vector<float> bias = uniform(most_outputs, 5);
+  const std::vector<float> whole =
+      product(kernel.multiply, operands, 0, most_rows, most_outputs, bias.data());
+  CAPTURE(kernel.name);
+  CAPTURE(std::string(name(dtype)));
+  CAPTURE(inputs);
+  CHECK(error_of(whole, operands, most_rows, bias) == "");
+  for (const index_t rows : row_counts) {
+    for (const index_t outputs : output_counts) {
+      CAPTURE(rows);
+      CAPTURE(outputs);
+      const index_t first = most_rows - rows;
+      CHECK(different_bits(product(kernel.multiply, operands, first, rows, outputs,
+                                   bias.data() + most_outputs - outputs),
+                           part(whole, most_outputs, first, rows, outputs)) == "");
+    }
+  }
+}
+
+/// More rows, outputs and inputs than a block has: each alone, and the bits of parts.
+void check_blocks(const Kernel& kernel) {
+  check_sizes(kernel, Dtype::q8_0, 64, {512, 513, 520}, {20});
+  check_sizes(kernel, Dtype::bf16, 40, {33}, {255, 256, 257, 600});
+  check_sizes(kernel, Dtype::q4_k, 4096 + 256, {20}, {20});
+  check_sizes(kernel, Dtype::bf16, 8200, {17}, {33});
+}
+
+void check_threads(const Kernel& kernel) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::q4_0}) {
+    const Operands operands(dtype, 333, 96, 100);
+    std::vector<float> first;
+    for (const int threads : {1, 2, 3, 8}) {
+      set_threads(threads);
+      const std::vector<float> y = product(kernel.multiply, operands, 0, 100, 333, nullptr);
+      if (first.empty()) first = y;
+      CHECK(different_bits(y, first) == "");
+    }
+    set_threads(0);
+  }
+}
+
+/// Halves to even: 1 + 2^-8 is 1 and 1 + 3 2^-8 is 1 + 2^-6 in bf16. 2^-127, stored or in x, is 0.
+void check_rounding(const Kernel& kernel) {
+  const float x[] = {1 + 0x1p-8f, 1 + 0x3p-8f, 1 + 0x1p-7f, 0x1p-127f, 0x1p-126f};
+  const bf16 w[] = {to_bf16(1), to_bf16(0x1p-127f)};
+  const auto* bytes = reinterpret_cast<const std::byte*>(w);
+  const float bias[] = {0, 8};
+  float y[10];
+  kernel.multiply({y, 5, 2, 2}, {x, 5, 1, 1}, {bytes, Dtype::bf16, 2, 1, 2}, bias);
+  CHECK(std::vector<float>(y, y + 10) ==
+        std::vector<float>{1, 8, 1 + 0x1p-6f, 8, 1 + 0x1p-7f, 8, 0, 8, 0x1p-126f, 8});
+}
+
+void check_infinities(const Kernel& kernel) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const index_t rows = 18, outputs = 35, inputs = 40;
+  std::vector<float> x(static_cast<std::size_t>(rows * inputs), 1.0f),
+      y(static_cast<std::size_t>(rows * outputs));
+  std::vector<bf16> w(static_cast<std::size_t>(outputs * inputs), to_bf16(1));
+  x[3 * 40 + 7] = infinity;                  // row 3
+  w[34 * 40 + 39] = to_bf16(std::nanf(""));  // output 34
+  const auto* bytes = reinterpret_cast<const std::byte*>(w.data());
+  kernel.multiply({y.data(), rows, outputs, outputs}, {x.data(), rows, inputs, inputs},
+                  {bytes, Dtype::bf16, outputs, inputs, 80}, nullptr);
+  for (index_t t = 0; t < rows; ++t) {
+    for (index_t o = 0; o < outputs; ++o) {
+      const float v = y[static_cast<std::size_t>(t * outputs + o)];
+      CHECK((o == 34 ? std::isnan(v) : v == (t == 3 ? infinity : 40.0f)));
+    }
+  }
+}
+
+void check_sizes_of_zero(const Kernel& kernel) {
+  const std::vector<float> bias{3, -4};
+  std::vector<float> y(12, 9.0f), x(6 * 32, 1.0f);
+  kernel.multiply({y.data(), 6, 2, 2}, {nullptr, 6, 0, 0}, {nullptr, Dtype::q8_0, 2, 0, 0},
+                  bias.data());
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == bias[i % 2]);
+  kernel.multiply({nullptr, 6, 0, 0}, {x.data(), 6, 32, 32}, {nullptr, Dtype::q8_0, 0, 32, 34},
+                  nullptr);
+  kernel.multiply({nullptr, 0, 2, 2}, {nullptr, 0, 32, 32}, {nullptr, Dtype::q8_0, 2, 32, 34},
+                  nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("gemm_bf16, emulated: every format, rows and outputs around whole tiles") {
+  for (const Kernel& kernel : emulated_kernels()) {
+    for (int d = 0; d < dtype_count; ++d) {
+      if (!in_tiles(d)) continue;
+      for (const index_t inputs : input_counts(static_cast<Dtype>(d))) {
+        check_sizes(kernel, static_cast<Dtype>(d), inputs, {1, 17, 35}, {17, 33});
+      }
+    }
+  }
+}
+
+TEST_CASE("gemm_bf16, emulated: every number of rows to 70, and of outputs") {
+  std::vector<index_t> all;
+  for (index_t i = 1; i <= 70; ++i) all.push_back(i);
+  for (const Kernel& kernel : emulated_kernels()) {
+    check_sizes(kernel, Dtype::q5_0, 32, all, {31, 48});
+    check_sizes(kernel, Dtype::bf16, 33, {16, 33}, all);
+  }
+}
+
+TEST_CASE("gemm_bf16, emulated: blocks, threads, rounding, infinities, sizes of zero") {
+  for (const Kernel& kernel : emulated_kernels()) {
+    CAPTURE(kernel.name);
+    check_blocks(kernel);
+    check_threads(kernel);
+    check_rounding(kernel);
+    check_infinities(kernel);
+    check_sizes_of_zero(kernel);
+  }
+}
+
+TEST_CASE("gemm_bf16, emulated: tiles are configured on every thread that uses them") {
+  CHECK(kernels::arch::emulated::misuses == 0);
+#if defined(__x86_64__)
+  CHECK(kernels::arch::emulated_avx512::misuses == 0);
+#endif
+}
