@@ -9,7 +9,8 @@
 // Formats whose blocks of 256 do not divide a row are left out there, as files do.
 //
 // Quantised formats are timed in f32, and, where the instruction set multiplies bytes, in int8:
-// hold these against `vnni_int8` of bench_machine.
+// hold these against `vnni_int8` of bench_machine. With IMBREX_ISA=amx they, and BF16, are in bf16
+// tiles instead, under the same names, for `amx_bf16`.
 //
 //   bench_matmul --benchmark_filter='tinyllama_gate/(F32|Q4_0)/'
 #include "imbrex/kernels/matmul.hpp"
@@ -24,12 +25,9 @@ struct Shape {
   index_t outputs, inputs;
 };
 
-constexpr Shape shapes[] = {{"smollm2_k", 192, 576},
-                            {"smollm2_gate", 1536, 576},
-                            {"smollm2_down", 576, 1536},
-                            {"tinyllama_q", 2048, 2048},
-                            {"tinyllama_gate", 5632, 2048},
-                            {"llama2_q", 4096, 4096}};
+constexpr Shape shapes[] = {{"smollm2_k", 192, 576},        {"smollm2_gate", 1536, 576},
+                            {"smollm2_down", 576, 1536},    {"tinyllama_q", 2048, 2048},
+                            {"tinyllama_gate", 5632, 2048}, {"llama2_q", 4096, 4096}};
 
 void time_matmul(benchmark::State& state, Dtype dtype, const Shape& shape, index_t rows,
                  Arithmetic arithmetic) {
@@ -52,7 +50,7 @@ void add_all() {
       for (const index_t rows : {16, 64, 512}) {
         for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::int8}) {
           const bool in_int8 = arithmetic == Arithmetic::int8;
-          if (in_int8 && !kernels::has_gemm_int8(dtype)) continue;
+          if (in_int8 && !kernels::has_gemm_int8(dtype) && !kernels::has_gemm_bf16(dtype)) continue;
           bench::add(
               std::string(shape.name) + "/" + name(dtype) + (in_int8 ? "/int8" : "") +
                   "/rows:" + std::to_string(rows),

@@ -10,6 +10,7 @@
 #include "imbrex/base/arithmetic.hpp"
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/random.hpp"
+#include "imbrex/kernels/gemm_bf16.hpp"
 #include "imbrex/kernels/quant/encode.hpp"
 #include "imbrex/kernels/reference/matmul.hpp"
 #include "imbrex/kernels/reference/round_activations.hpp"
@@ -107,16 +108,21 @@ inline double longest(const float* x, index_t rows, index_t cols) {
 /// Whether y = x W^T, by the reference: all of the first, a middle and the last row, and all rows'
 /// first, middle and last element. The bound is that of `matmul`, with sum |x w| <= |x| |w|; where
 /// x may be rounded to int8, each of 32 numbers is off by d / 2 with d = max |x| / 127 <= |x| /
-/// 127, so that all are by sqrt(32) / 254 |x| at most (and 1 % for roundings of that).
+/// 127, so that all are by sqrt(32) / 254 |x| at most (and 1 % for roundings of that). That is more
+/// than rounding x and weights to bf16 makes of them, 2^-7 and a little; x alone, with BF16
+/// weights, is off by 2^-8 there.
 inline bool right_product(benchmark::State& state, const kernels::Rows& y,
                           const kernels::ConstRows& x, const kernels::Matrix& w) {
   const index_t some = imbrex::lesser(w.rows, different_rows);
   std::vector<float> weights(static_cast<std::size_t>(some * w.cols));
   kernels::decode(w.dtype, w.data, some * w.cols, weights.data());
   const double length = longest(x.data, x.rows, x.cols) * longest(weights.data(), some, w.cols);
-  const bool rounded =
-      imbrex::traits(w.dtype).block > 1 && imbrex::active_arithmetic() == imbrex::Arithmetic::int8;
-  const double of_rounding = rounded ? 1.01 * std::sqrt(32.0) / 254 : 0;
+  const bool quantised = imbrex::traits(w.dtype).block > 1;
+  const double if_rounded = quantised                         ? 1.01 * std::sqrt(32.0) / 254
+                            : kernels::has_gemm_bf16(w.dtype) ? 0x1.03p-8
+                                                              : 0;
+  const double of_rounding =
+      imbrex::active_arithmetic() == imbrex::Arithmetic::int8 ? if_rounded : 0;
   const auto allowed = [&](index_t) {
     const double of_sums = static_cast<double>(w.cols) / 8 + 260;
     return (of_sums * imbrex::tests::unit_roundoff + of_rounding) * length;
@@ -152,7 +158,7 @@ inline imbrex::Buffer<float> rounded(const imbrex::Buffer<float>& x) {
 }
 
 /// Times product(y, x, w) for `rows` rows of x, the matrix another one each time. In int8 the
-/// answer is held against that of rounded x.
+/// answer is held against that of rounded x; in bf16 tiles, to that of x itself.
 template <class Product>
 void time_product(benchmark::State& state, index_t rows, Matrices matrices, const Product& product,
                   imbrex::Arithmetic arithmetic = imbrex::Arithmetic::f32) {
@@ -163,7 +169,7 @@ void time_product(benchmark::State& state, index_t rows, Matrices matrices, cons
   const kernels::ConstRows x{in.data(), rows, w.cols, w.cols};
   const kernels::Rows y{out.data(), rows, w.rows, w.rows};
   product(y, x, w);
-  const bool in_int8 = arithmetic == imbrex::Arithmetic::int8;
+  const bool in_int8 = arithmetic == imbrex::Arithmetic::int8 && !kernels::has_gemm_bf16(w.dtype);
   const imbrex::Buffer<float> seen = in_int8 ? rounded(in) : imbrex::Buffer<float>();
   if (!right_product(state, y, in_int8 ? kernels::ConstRows{seen.data(), rows, w.cols, w.cols} : x,
                      w)) {

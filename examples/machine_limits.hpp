@@ -117,13 +117,13 @@ inline double measure_fma_peak(int times = 20) {
   const double seconds = fastest(times, [&] {
     imbrex::parallel_for(team, [&](imbrex::index_t) {
 #if defined(__x86_64__)
-      if (isa == imbrex::Isa::avx512) return fma::run_avx512(rounds, accumulators);
+      if (isa >= imbrex::Isa::avx512) return fma::run_avx512(rounds, accumulators);
       if (isa == imbrex::Isa::avx2) return fma::run_avx2(rounds, accumulators);
 #endif
       fma::run_scalar(rounds, accumulators);
     });
   });
-  const double floats = isa == imbrex::Isa::avx512 ? 16 : isa == imbrex::Isa::avx2 ? 8 : 4;
+  const double floats = isa >= imbrex::Isa::avx512 ? 16 : isa == imbrex::Isa::avx2 ? 8 : 4;
   return 2 * floats * 12 * static_cast<double>(rounds * team) / seconds;
 }
 

@@ -8,6 +8,7 @@
 #include "imbrex/kernels/compiled.hpp"
 #include "imbrex/kernels/embedding.hpp"
 #include "imbrex/kernels/gemm.hpp"
+#include "imbrex/kernels/gemm_bf16.hpp"
 #include "imbrex/kernels/gemm_int8.hpp"
 #include "imbrex/kernels/gemv.hpp"
 #include "imbrex/kernels/layer_norm.hpp"

@@ -13,6 +13,7 @@
 #include "tests/kernels/amx/emulated.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/guarded.hpp"
+#include "tests/support/instruction_sets.hpp"
 #include "tests/support/products.hpp"
 
 using namespace imbrex;
@@ -210,6 +211,35 @@ TEST_CASE("gemm_bf16, emulated: blocks, threads, rounding, infinities, sizes of 
     check_sizes_of_zero(kernel);
   }
 }
+
+TEST_CASE("gemm_bf16: only amx has it, for quantised weights and BF16") {
+  for (const Isa isa : available_sets()) {
+    const Bf16Gemm& gemm = kernels::kernels_of(isa).bf16;
+    for (int d = 0; d < dtype_count; ++d) {
+      CHECK((gemm.rows.by_dtype[d] != nullptr) == (isa == Isa::amx && in_tiles(d)));
+    }
+    CHECK((gemm.multiply != nullptr) == (isa == Isa::amx));
+  }
+}
+
+#if defined(__x86_64__)
+TEST_CASE("amx gemm_bf16: the same by the processor's tiles") {
+  if (!available(Isa::amx)) return;
+  const Kernel kernel{"amx", multiply<kernels::arch::amx::bf16_gemm>};
+  for (int d = 0; d < dtype_count; ++d) {
+    if (!in_tiles(d)) continue;
+    for (const index_t inputs : input_counts(static_cast<Dtype>(d))) {
+      check_sizes(kernel, static_cast<Dtype>(d), inputs, {1, 17, 35}, {17, 33});
+    }
+  }
+  check_sizes(kernel, Dtype::bf16, 33, {1, 15, 16, 31, 32, 48, 63, 64, 65, 70}, {48});
+  check_blocks(kernel);
+  check_threads(kernel);
+  check_rounding(kernel);
+  check_infinities(kernel);
+  check_sizes_of_zero(kernel);
+}
+#endif
 
 TEST_CASE("gemm_bf16, emulated: tiles are configured on every thread that uses them") {
   CHECK(kernels::arch::emulated::misuses == 0);

@@ -258,6 +258,9 @@ TEST_CASE("matmul of many rows: the arithmetic in use") {
   const index_t rows = 19, outputs = 40, inputs = 64;
   const auto matmul = [](kernels::Rows y, kernels::ConstRows x, const Matrix& w,
                          const float* bias) { kernels::matmul(y, x, w, bias); };
+  const auto tiles = [](kernels::Rows y, kernels::ConstRows x, const Matrix& w, const float* bias) {
+    kernels::gemm_bf16(kernels::kernels_of(Isa::amx).bf16, y, x, w, bias, kernels::packed_memory());
+  };
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::q4_1}) {
@@ -267,11 +270,15 @@ TEST_CASE("matmul of many rows: the arithmetic in use") {
       };
       const WithArithmetic before(Arithmetic::f32);
       CHECK(!kernels::multiplies_in_int8(dtype));
+      CHECK(!kernels::multiplies_in_bf16(dtype));
       CHECK(different_bits(with(matmul), with(kernels::gemm)) == "");
       use_arithmetic(Arithmetic::int8);
       const bool in_int8 = has_format(isa, dtype);
       CHECK(kernels::multiplies_in_int8(dtype) == in_int8);
-      CHECK(different_bits(with(matmul), with(in_int8 ? gemm_int8 : kernels::gemm)) == "");
+      const bool in_bf16 = isa == Isa::amx && dtype != Dtype::f32;
+      CHECK(kernels::multiplies_in_bf16(dtype) == in_bf16);
+      const Product expected = in_bf16 ? tiles : in_int8 ? gemm_int8 : kernels::gemm;
+      CHECK(different_bits(with(matmul), with(expected)) == "");
     }
   }
 }

@@ -1,4 +1,4 @@
-// In which arithmetic products with quantised weights are computed.
+// In which arithmetic products with stored weights are computed.
 #pragma once
 
 #include <atomic>
@@ -9,15 +9,23 @@
 
 namespace imbrex::inline IMBREX_ABI {
 
-/// What a product with quantised weights does with its other operand, the activations x.
+/// What a product with stored weights may do with its other operand, the activations x.
 ///
 ///     f32   x as it is: each weight is multiplied as the float that it stands for
 ///     int8  x rounded to q d in blocks of 32, q in -127 .. 127 and d = max |x| / 127 of the block;
 ///           integers are multiplied, and the sum of a block is scaled
 ///
 /// int8 is some 1.5 to 3 times as fast, and adds to a product a relative error of about 5e-3, less
-/// than what rounding the weights to 4 bits has. Products with F32, F16 and BF16 weights are f32
-/// always.
+/// than what rounding the weights to 4 bits has. It is what may be done to x, not what must be: a
+/// set that has something more exact, and as fast, takes that. Products of many rows do, with
+///
+///     avx2, scalar, avx512 without VNNI   quantised weights: f32
+///     amx                                 quantised and BF16 weights: x, and decoded weights,
+///                                         rounded to bf16, products exact and summed in f32; a
+///                                         relative error of about 2e-3
+///
+/// Products with F32 and F16 weights are f32 always, and so are those with BF16 but for `amx`. In
+/// the arithmetic f32 nothing is rounded on any set.
 enum class Arithmetic { f32, int8 };
 
 /// How many there are.

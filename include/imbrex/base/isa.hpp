@@ -9,20 +9,24 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #endif
 
 namespace imbrex::inline IMBREX_ABI {
 
 /// Instruction sets with kernels of their own, weakest first.
-enum class Isa { scalar, avx2, avx512 };
+enum class Isa { scalar, avx2, avx512, amx };
 
 /// How many sets there are.
-inline constexpr int isa_count = 3;
+inline constexpr int isa_count = 4;
 
 /// The name by which IMBREX_ISA asks for a set; "unknown" where there is no such set.
 constexpr const char* name(Isa isa) {
   const int number = static_cast<int>(isa);
-  constexpr const char* names[isa_count] = {"scalar", "avx2", "avx512"};
+  constexpr const char* names[isa_count] = {"scalar", "avx2", "avx512", "amx"};
   return number >= 0 && number < isa_count ? names[number] : "unknown";
 }
 
@@ -33,6 +37,35 @@ namespace isa_detail {
 inline bool has_f16c() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
+/// Tiles and their products in bf16: of the processor, leaf 7's EDX bits 22 (AMX-BF16) and 24
+/// (AMX-TILE).
+inline bool has_tiles() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1) != 0 && (d >> 24 & 1) != 0;
+}
+
+/// Whether the system saves tiles: bits 17 and 18 of XCR0. It may be read where the system says
+/// that it uses such registers (OSXSAVE).
+inline bool system_saves_tiles() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return false;
+  unsigned low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low >> 17 & 3) == 3;
+}
+
+/// Whether the system lets this process use tiles. Linux has to be asked, once a process: tiles
+/// are 8 kB that signal frames and every switch of threads then have to hold.
+inline bool may_use_tiles() {
+#if defined(__linux__)
+  constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XTILEDATA
+  static const bool granted = syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+  return granted;
+#else
+  return false;
+#endif
 }
 
 }  // namespace isa_detail
@@ -52,6 +85,10 @@ inline bool available(Isa isa) {
       return available(Isa::avx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512dq");
+    case Isa::amx:
+      return available(Isa::avx512) && __builtin_cpu_supports("avx512vnni") &&
+             __builtin_cpu_supports("avx512bf16") && isa_detail::has_tiles() &&
+             isa_detail::system_saves_tiles() && isa_detail::may_use_tiles();
   }
   return false;
 #else
@@ -72,14 +109,20 @@ inline std::string available_isa_names() {
   return names;
 }
 
-/// The set that IMBREX_ISA names, or the best one of this machine.
+/// Whether a set is used only where it is asked for by name. AMX is: its kernels were run on
+/// emulated tiles and on no processor that has them, so that neither their speed nor the last bits
+/// of their sums are known.
+constexpr bool must_be_asked_for(Isa isa) { return isa == Isa::amx; }
+
+/// The set that IMBREX_ISA names, or the best one of this machine that need not be asked for.
 inline Isa choose_isa() {
   const char* wanted = std::getenv("IMBREX_ISA");
   Isa best = Isa::scalar;
   for (int i = 0; i < isa_count; ++i) {
     const Isa isa = static_cast<Isa>(i);
-    if (!available(isa)) continue;
-    if (wanted != nullptr && std::string(wanted) == name(isa)) return isa;
+    const bool asked = wanted != nullptr && std::string(wanted) == name(isa);
+    if ((must_be_asked_for(isa) && !asked) || !available(isa)) continue;
+    if (asked) return isa;
     best = isa;
   }
   if (wanted != nullptr && *wanted != '\0') {
@@ -90,7 +133,8 @@ inline Isa choose_isa() {
 
 }  // namespace isa_detail
 
-/// The set in use: chosen on first use, from IMBREX_ISA if it is set, else the best there is.
+/// The set in use: chosen on first use, from IMBREX_ISA if it is set, else the best there is, but
+/// for `amx`, which must be asked for by name.
 /// Throws ConfigError when IMBREX_ISA names one that this machine does not have.
 inline Isa active_isa() {
   int isa = isa_detail::chosen_isa.load(std::memory_order_relaxed);

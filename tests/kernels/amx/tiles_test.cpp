@@ -1,5 +1,5 @@
-// The vocabulary of tiles, emulated on every machine: held to numbers worked by hand from the
-// operation of TDPBF16PS.
+// The vocabulary of tiles: emulated on every machine, and the processor's where it has AMX. Both
+// are held to numbers worked by hand from the operation of TDPBF16PS.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "imbrex/base/bf16.hpp"
+#include "imbrex/base/isa.hpp"
 #include "imbrex/base/random.hpp"
 
 using namespace imbrex;
@@ -20,10 +21,31 @@ namespace emulated {
 #include "tests/kernels/amx/tile_product.inl"
 }  // namespace emulated
 
+#if defined(__x86_64__)
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("amx-tile,amx-bf16"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("amx-tile,amx-bf16")
+#endif
+namespace processor {
+#include "imbrex/kernels/arch/amx/tiles.inl"
+#include "tests/kernels/amx/tile_product.inl"
+}  // namespace processor
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+
 using TileProduct = void (*)(const bf16* a, const bf16* b, float* c);
 
 std::vector<TileProduct> tile_products() {
   std::vector<TileProduct> products{emulated::tile_product};
+#if defined(__x86_64__)
+  if (available(Isa::amx)) products.push_back(processor::tile_product);
+#endif
   return products;
 }
 

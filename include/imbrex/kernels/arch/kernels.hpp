@@ -5,6 +5,7 @@
 #include "imbrex/kernels/arch/parts/attention.hpp"
 #include "imbrex/kernels/arch/parts/dot.hpp"
 #include "imbrex/kernels/arch/parts/gemm.hpp"
+#include "imbrex/kernels/arch/parts/gemm_bf16.hpp"
 #include "imbrex/kernels/arch/parts/gemm_int8.hpp"
 #include "imbrex/kernels/arch/parts/rounded.hpp"
 
@@ -21,11 +22,19 @@ struct Kernels {
   RoundActivations round_activations;
   RoundedKernels rounded;
   Int8Gemm int8;
+  Bf16Gemm bf16;
 };
 
 /// The same kernels with other products of rounded activations.
 constexpr Kernels with_rounded(Kernels kernels, const RoundedKernels& rounded) {
   kernels.rounded = rounded;
+  return kernels;
+}
+
+/// The same kernels under the name of a set that has products in bf16 besides.
+constexpr Kernels with_bf16(Kernels kernels, const char* name, const Bf16Gemm& bf16) {
+  kernels.name = name;
+  kernels.bf16 = bf16;
   return kernels;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "imbrex/base/isa.hpp"
+#include "imbrex/kernels/arch/amx/kernels.hpp"
 #include "imbrex/kernels/arch/avx2/kernels.hpp"
 #include "imbrex/kernels/arch/avx512/kernels.hpp"
 #include "imbrex/kernels/arch/avx512_vnni/kernels.hpp"
@@ -12,6 +13,7 @@ namespace imbrex::kernels::arch::inline IMBREX_ABI {
 /// The kernels of a set.
 inline const Kernels& kernels_of(Isa isa) {
 #if defined(__x86_64__)
+  if (isa == Isa::amx) return amx::kernels;
   if (isa == Isa::avx512) {
     return __builtin_cpu_supports("avx512vnni") ? avx512_vnni::kernels : avx512::kernels;
   }

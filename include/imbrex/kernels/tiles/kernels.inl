@@ -41,4 +41,5 @@ inline constexpr Kernels kernels = {
      merge_values},
     round_activations,
     rounded_kernels,
+    {},
     {}};
