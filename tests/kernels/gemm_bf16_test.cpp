@@ -119,7 +119,8 @@ void check_blocks(const Kernel& kernel) {
   check_sizes(kernel, Dtype::q8_0, 64, {512, 513, 520}, {20});
   check_sizes(kernel, Dtype::bf16, 40, {33}, {255, 256, 257, 600});
   check_sizes(kernel, Dtype::q4_k, 4096 + 256, {20}, {20});
-  check_sizes(kernel, Dtype::bf16, 8200, {17}, {33});
+  check_sizes(kernel, Dtype::bf16, 8200, {17, 65}, {33});  // few rows, and many
+  check_sizes(kernel, Dtype::q4_1, 1056, {64, 65}, {70});
 }
 
 void check_threads(const Kernel& kernel) {

@@ -82,7 +82,7 @@ inline void gemm_bf16(const Bf16Gemm& kernel, Rows y, ConstRows x, const Matrix&
     const index_t rows = lesser(most, x.rows - t);
     for (index_t k = 0; k < columns; k += run) {
       gemm_bf16_run(kernel, {y.row(t), rows, y.cols, y.stride}, {x.row(t), rows, x.cols, x.stride},
-                    w, k, {memory, rows, lesser(run, w.cols - k), tiles::bf16_chunk}, bias);
+                    w, k, {memory, rows, lesser(run, w.cols - k)}, bias);
     }
   }
 }
