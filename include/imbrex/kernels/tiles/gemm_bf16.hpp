@@ -1,11 +1,11 @@
 // A block of the product of many rows with a stored weight matrix, in bf16 tiles: x is packed for
-// all blocks before, weights are decoded panel by panel, and the sums stay in the layout of tiles
-// until they are complete.
+// all blocks before; weights are decoded panel by panel, each while the one before it is
+// multiplied; the sums stay in the layout of tiles until they are complete.
 //
 // What stays in which cache, of 48 kB and 2 MB (Sapphire Rapids): a panel of bf16_chunk inputs is
 // 32 kB of the first level. The chunk of packed x that all panels of a block pass over is at most
-// 512 kB, the block's sums are at most as much, and both stay in the second level. Panel and sums
-// lie on the stack, 545 kB; nothing is allocated.
+// 512 kB, the block's sums are at most as much, and both stay in the second level. Two panels and
+// the sums lie on the stack, 577 kB; nothing is allocated.
 #pragma once
 
 #include <cstring>
@@ -16,12 +16,13 @@
 
 namespace imbrex::kernels::tiles::inline IMBREX_ABI {
 
-/// Rows of x that share a decoded panel: decoding costs some 10 cycles for 32 weights, multiplying
-/// them by 512 rows 512.
+/// Rows of x that share a decoded panel. For 32 weights a product of tiles takes a cycle with each
+/// 16 rows, so 32 with 512; decoding them, some 10.
 inline constexpr index_t bf16_rows = 512;
 
-/// Outputs of a block at most: with twice as many the sums are 1 MB, and x is read from beyond the
-/// second level half as often; as measured that gives 2 to 4 %, and is not worth the stack.
+/// Outputs of a block at most. Each block reads x anew from beyond the second level, a tile of 1 kB
+/// for 16 products (256 cycles), so 4 bytes a cycle; twice the outputs would halve that, and take 1
+/// MB of the stack.
 inline constexpr index_t bf16_outputs = 256;
 
 /// Inputs of a panel.
@@ -81,11 +82,11 @@ struct Bf16Block {
 /// What a block needs of the stack.
 struct Bf16Buffers {
   alignas(64) float sums[bf16_rows * bf16_outputs];
-  alignas(64) bf16 panel[tile_pair * bf16_chunk];
+  alignas(64) bf16 panels[2][tile_pair * bf16_chunk];
 };
 
 /// Part of a chunk for a panel: inputs [k, k + inputs) of the run, and whether its weights are
-/// multiplied where they lie.
+/// multiplied where they lie. Without inputs it is none.
 struct Bf16Piece {
   index_t o, k, inputs;
   bool direct;
@@ -100,56 +101,75 @@ inline Bf16Piece piece_at(const Bf16Block& b, index_t o, index_t k) {
   return {o, k, direct ? left / tile_inputs * tile_inputs : lesser(bf16_chunk, left), direct};
 }
 
-/// The stored rows of the piece that comes behind this one: more inputs, else the next panel, else
-/// the next chunk.
-inline NextRows next_rows(const Bf16Block& b, const Bf16Piece& now) {
+/// The piece that comes behind this one: more inputs, else the next panel, else the next chunk.
+inline Bf16Piece piece_behind(const Bf16Block& b, const Bf16Piece& now) {
   index_t o = now.o, k = now.k + now.inputs;
-  if (k == b.x.chunk_end(now.k)) {
+  if (now.inputs > 0 && k == b.x.chunk_end(now.k)) {
     o = o + tile_pair < b.outputs ? o + tile_pair : 0;
     if (o > 0) k = b.x.chunk_start(now.k);
   }
-  if (k == b.x.inputs) return {};
-  return {b.w.row(b.o + o) + row_bytes(b.w.dtype, b.k + k), b.w.row_bytes,
-          lesser(tile_pair, b.outputs - o), row_bytes(b.w.dtype, piece_at(b, o, k).inputs)};
+  return now.inputs > 0 && k < b.x.inputs ? piece_at(b, o, k) : Bf16Piece{};
 }
 
-/// The panel of a piece; zeros for outputs that are not there, and for inputs, up to a whole tile.
-inline void load_bf16_panel(const Bf16Gemm& gemm, const Bf16Block& b, const Bf16Piece& piece,
+/// Outputs of a piece, and their stored rows from its first input on.
+inline index_t piece_outputs(const Bf16Block& b, const Bf16Piece& piece) {
+  return lesser(tile_pair, b.outputs - piece.o);
+}
+inline const std::byte* stored(const Bf16Block& b, const Bf16Piece& piece) {
+  return b.w.row(b.o + piece.o) + row_bytes(b.w.dtype, b.k + piece.k);
+}
+
+/// The stored rows to call for while `next` is decoded: those behind it, or its own where it is
+/// not.
+inline NextRows rows_ahead(const Bf16Block& b, const Bf16Piece& next) {
+  const Bf16Piece piece = next.direct ? next : piece_behind(b, next);
+  if (piece.inputs == 0) return {};
+  return {stored(b, piece), b.w.row_bytes, piece_outputs(b, piece),
+          row_bytes(b.w.dtype, piece.inputs)};
+}
+
+/// What has to be decoded for a piece, to a panel that has zeros already where it lacks outputs, or
+/// inputs up to a whole tile.
+inline NextPanel next_panel(const Bf16Gemm& gemm, const Bf16Block& b, const Bf16Piece& piece,
                             bf16* panel) {
+  if (piece.inputs == 0 || piece.direct) return {};
+  const index_t outputs = piece_outputs(b, piece);
   const index_t width = ceil_div(piece.inputs, tile_inputs) * tile_inputs;
-  const std::byte* w = b.w.row(b.o + piece.o) + row_bytes(b.w.dtype, b.k + piece.k);
-  for (index_t i = 0; i < tile_pair; ++i, panel += bf16_chunk, w += b.w.row_bytes) {
-    const index_t count = piece.o + i < b.outputs ? piece.inputs : 0;
-    if (count > 0) gemm.rows.by_dtype[static_cast<int>(b.w.dtype)](w, count, panel);
-    std::memset(panel + count, 0, static_cast<std::size_t>(width - count) * sizeof(bf16));
+  for (index_t i = 0; i < tile_pair; ++i) {
+    const index_t there = i < outputs ? piece.inputs : 0;
+    std::memset(panel + i * bf16_chunk + there, 0,
+                static_cast<std::size_t>(width - there) * sizeof(bf16));
   }
+  const BfloatRow decode = gemm.rows.by_dtype[static_cast<int>(b.w.dtype)];
+  return {decode,  stored(b, piece), b.w.row_bytes, row_bytes(b.w.dtype, panel_slice),
+          outputs, piece.inputs,     panel,         bf16_chunk};
 }
 
-/// Adds to the sums of a panel what a piece gives.
+/// Adds to the sums of a panel what a piece gives, and decodes the one behind it meanwhile.
 inline void multiply_piece(const Bf16Gemm& gemm, const Bf16Block& b, const Bf16Piece& piece,
-                           Bf16Buffers& buffers) {
-  const std::byte* w = b.w.row(b.o + piece.o) + row_bytes(b.w.dtype, b.k + piece.k);
-  index_t w_stride = b.w.row_bytes;
-  if (!piece.direct) {
-    load_bf16_panel(gemm, b, piece, buffers.panel);
-    w = reinterpret_cast<const std::byte*>(buffers.panel), w_stride = bf16_chunk * 2;
-  }
-  gemm.multiply({buffers.sums + piece.o * tile_pair * b.x.pairs(), w, w_stride, b.x.at(piece.k),
-                 b.x.stride(piece.k), ceil_div(b.x.rows, tile_rows),
-                 ceil_div(piece.inputs, tile_inputs) * tile_inputs, piece.k > 0,
-                 next_rows(b, piece)});
+                           const bf16* panel, float* sums, bf16* other) {
+  const Bf16Piece next = piece_behind(b, piece);
+  const auto* decoded = reinterpret_cast<const std::byte*>(panel);
+  gemm.multiply(
+      {sums + piece.o * tile_pair * b.x.pairs(), piece.direct ? stored(b, piece) : decoded,
+       piece.direct ? b.w.row_bytes : bf16_chunk * 2, b.x.at(piece.k), b.x.stride(piece.k),
+       ceil_div(b.x.rows, tile_rows), ceil_div(piece.inputs, tile_inputs) * tile_inputs,
+       piece.k > 0, next_panel(gemm, b, next, other), rows_ahead(b, next)});
 }
 
-/// All sums of the block.
+/// All sums of the block, piece after piece. Only the first panel is waited for.
 inline void multiply_block(const Bf16Gemm& gemm, const Bf16Block& b, Bf16Buffers& buffers) {
-  for (index_t chunk = 0; chunk < b.x.inputs; chunk = b.x.chunk_end(chunk)) {
-    for (index_t o = 0; o < b.outputs; o += tile_pair) {
-      for (index_t k = chunk; k < b.x.chunk_end(chunk);) {
-        const Bf16Piece piece = piece_at(b, o, k);
-        multiply_piece(gemm, b, piece, buffers);
-        k += piece.inputs;
-      }
-    }
+  bf16 *panel = buffers.panels[0], *other = buffers.panels[1];
+  Bf16Piece piece = piece_at(b, 0, 0);
+  const NextPanel first = next_panel(gemm, b, piece, panel);
+  for (index_t i = 0; i < first.rows; ++i) {
+    first.decode(first.w + i * first.row_bytes, first.inputs, panel + i * bf16_chunk);
+  }
+  while (piece.inputs > 0) {
+    multiply_piece(gemm, b, piece, panel, buffers.sums, other);
+    piece = piece_behind(b, piece);
+    bf16* const decoded = other;
+    other = panel, panel = decoded;
   }
 }
 

@@ -39,30 +39,68 @@ inline void pack_tiles(const PackedTiles& p) {
   }
 }
 
-/// Calls for the lines of rows, a few at each step of a loop.
+/// Calls for the lines of rows, evenly dealt to the steps of a loop.
 class CallAhead {
  public:
-  CallAhead(const NextRows& rows, index_t steps) : rows_(rows), at_(rows.start) {
-    const index_t lines = rows.rows * ceil_div(rows.bytes, 64);
-    at_once_ = ceil_div(lines, steps);
-    end_ = at_ + rows.bytes;
-  }
+  CallAhead(const NextRows& rows, index_t steps)
+      : rows_(rows),
+        at_(rows.start),
+        end_(rows.start + rows.bytes),
+        lines_(rows.rows * ceil_div(rows.bytes, 64)),
+        steps_(steps) {}
 
   [[gnu::always_inline]] void step() {
-    for (index_t i = 0; i < at_once_ && rows_.rows > 0; ++i) {
+    for (owed_ += lines_; owed_ >= steps_; owed_ -= steps_) {
       __builtin_prefetch(at_, 0, 2);
       at_ += 64;
       if (at_ < end_) continue;
       rows_.start += rows_.row_bytes;
       at_ = rows_.start, end_ = at_ + rows_.bytes;
-      --rows_.rows;
     }
   }
 
  private:
   NextRows rows_;
   const std::byte *at_, *end_;
-  index_t at_once_;
+  index_t lines_, steps_, owed_ = 0;
+};
+
+/// Decodes a panel, slices of rows evenly dealt to the steps of a loop.
+class DecodeAhead {
+ public:
+  DecodeAhead(const NextPanel& panel, index_t steps) : panel_(panel), steps_(steps) {
+    if (panel.decode != nullptr) slices_ = panel.rows * ceil_div(panel.inputs, panel_slice);
+  }
+
+  [[gnu::always_inline]] void step() {
+    for (owed_ += slices_; owed_ >= steps_; owed_ -= steps_) slice();
+  }
+
+ private:
+  void slice() {
+    const index_t left = panel_.inputs - at_;
+    panel_.decode(panel_.w + at_ / panel_slice * panel_.slice_bytes, lesser(panel_slice, left),
+                  panel_.to + at_);
+    at_ += panel_slice;
+    if (at_ < panel_.inputs) return;
+    at_ = 0, panel_.w += panel_.row_bytes, panel_.to += panel_.to_stride;
+  }
+
+  NextPanel panel_;
+  index_t steps_, slices_ = 0, owed_ = 0, at_ = 0;
+};
+
+/// What is done beside the products of a panel, a part at each step.
+struct Meanwhile {
+  DecodeAhead decode;
+  CallAhead call;
+
+  Meanwhile(const TilesProduct& p, index_t steps) : decode(p.next, steps), call(p.ahead, steps) {}
+
+  [[gnu::always_inline]] void step() {
+    call.step();
+    decode.step();
+  }
 };
 
 // Tiles 0 to 3 are sums, 4 and 5 weights, 6 and 7 x. Of a pair of tiles of x, Tiles are there.
@@ -117,28 +155,28 @@ template <int Tiles, class Before>
 /// All inputs of a panel with a pair of tiles of x.
 template <int Tiles>
 inline void multiply_pair(const TilesProduct& p, const bf16* x, const BeginSums& begin,
-                          CallAhead& ahead) {
+                          Meanwhile& meanwhile) {
   multiply_step<Tiles>(p.w, p.row_bytes, x, begin);
-  ahead.step();
+  meanwhile.step();
   for (index_t k = tile_inputs; k < p.inputs; k += tile_inputs) {
     x += 2 * tile_numbers;
     multiply_step<Tiles>(p.w + k * 2, p.row_bytes, x, GoOn{});
-    ahead.step();
+    meanwhile.step();
   }
 }
 
 /// Pair after pair; the last may be a single tile.
 inline void multiply_panel_tiles(const TilesProduct& p) {
   const index_t pairs = p.tiles / 2;
-  CallAhead ahead(p.next, ceil_div(p.tiles, 2) * (p.inputs / tile_inputs));
+  Meanwhile meanwhile(p, ceil_div(p.tiles, 2) * (p.inputs / tile_inputs));
   float *sums = p.sums, *before = nullptr;
   const bf16* x = p.x;
   for (index_t i = 0; i < pairs; ++i, x += p.x_stride, before = sums, sums += 4 * tile_floats) {
-    multiply_pair<2>(p, x, {sums, before, p.more}, ahead);
+    multiply_pair<2>(p, x, {sums, before, p.more}, meanwhile);
   }
   if (before != nullptr) end_sum<1>(before), end_sum<3>(before);
   if (p.tiles % 2 != 0) {
-    multiply_pair<1>(p, x, {sums, before, p.more}, ahead);
+    multiply_pair<1>(p, x, {sums, before, p.more}, meanwhile);
     before = sums;
   }
   end_sum<0>(before);

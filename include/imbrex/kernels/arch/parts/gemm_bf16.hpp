@@ -40,11 +40,25 @@ struct PackedTiles {
 };
 using PackTiles = void (*)(const PackedTiles& packed);
 
-/// Rows of weights that will be wanted next, called for meanwhile: the first `bytes` of each.
+/// Stored rows that will be wanted, called for meanwhile: the first `bytes` of each.
 struct NextRows {
   const std::byte* start;
   index_t row_bytes, rows, bytes;
 };
+
+/// The panel that will be multiplied next, decoded meanwhile, panel_slice numbers of a row at a
+/// time: the first `inputs` of stored rows to rows of `to`, to_stride numbers apart.
+struct NextPanel {
+  BfloatRow decode;  ///< null: there is none
+  const std::byte* w;
+  index_t row_bytes, slice_bytes, rows, inputs;
+  bf16* to;
+  index_t to_stride;
+};
+
+/// A block of the largest formats: some 300 instructions to decode. Processors look that far ahead
+/// twice over, so that products of tiles go on beside it.
+inline constexpr index_t panel_slice = 256;
 
 /// Products of a panel of tile_pair outputs with packed rows of x: sums, as tiles, of outputs
 /// 16 i + .. with rows 32 p + 16 j + .. to sums + (4 p + 2 i + j) tile_floats, floats [16][16].
@@ -57,7 +71,8 @@ struct TilesProduct {
   index_t tiles;   ///< of rows of x, at least one
   index_t inputs;  ///< a positive multiple of tile_inputs
   bool more;       ///< whether they are added to the sums
-  NextRows next;   ///< may be none
+  NextPanel next;
+  NextRows ahead;  ///< may be none
 };
 using MultiplyTiles = void (*)(const TilesProduct& product);
 
