@@ -9,10 +9,6 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 #endif
 
 namespace imbrex::inline IMBREX_ABI {
@@ -60,8 +56,16 @@ inline bool system_saves_tiles() {
 /// are 8 kB that signal frames and every switch of threads then have to hold.
 inline bool may_use_tiles() {
 #if defined(__linux__)
-  constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XTILEDATA
-  static const bool granted = syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+  static const bool granted = [] {
+    // arch_prctl(ARCH_REQ_XCOMP_PERM, XTILEDATA), without the system's headers for one call.
+    constexpr long arch_prctl = 158, request_permission = 0x1023, tile_data = 18;
+    long result = arch_prctl;
+    asm volatile("syscall"
+                 : "+a"(result)
+                 : "D"(request_permission), "S"(tile_data)
+                 : "rcx", "r11", "memory");
+    return result == 0;
+  }();
   return granted;
 #else
   return false;
