@@ -50,7 +50,9 @@ void add_all() {
       for (const index_t rows : {16, 64, 512}) {
         for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::int8}) {
           const bool in_int8 = arithmetic == Arithmetic::int8;
-          if (in_int8 && !kernels::has_gemm_int8(dtype) && !kernels::has_gemm_bf16(dtype)) continue;
+          if (in_int8 && kernels::many_rows(kernels::active_kernels(), Arithmetic::int8, dtype) ==
+                             kernels::ManyRows::f32)
+            continue;
           bench::add(
               std::string(shape.name) + "/" + name(dtype) + (in_int8 ? "/int8" : "") +
                   "/rows:" + std::to_string(rows),

@@ -118,9 +118,9 @@ inline bool right_product(benchmark::State& state, const kernels::Rows& y,
   kernels::decode(w.dtype, w.data, some * w.cols, weights.data());
   const double length = longest(x.data, x.rows, x.cols) * longest(weights.data(), some, w.cols);
   const bool quantised = imbrex::traits(w.dtype).block > 1;
-  const double if_rounded = quantised                         ? 1.01 * std::sqrt(32.0) / 254
-                            : kernels::has_gemm_bf16(w.dtype) ? 0x1.03p-8
-                                                              : 0;
+  const double if_rounded = quantised ? 1.01 * std::sqrt(32.0) / 254
+                            : kernels::has_gemm_bf16(kernels::active_kernels(), w.dtype) ? 0x1.03p-8
+                                                                                         : 0;
   const double of_rounding =
       imbrex::active_arithmetic() == imbrex::Arithmetic::int8 ? if_rounded : 0;
   const auto allowed = [&](index_t) {
@@ -169,7 +169,8 @@ void time_product(benchmark::State& state, index_t rows, Matrices matrices, cons
   const kernels::ConstRows x{in.data(), rows, w.cols, w.cols};
   const kernels::Rows y{out.data(), rows, w.rows, w.rows};
   product(y, x, w);
-  const bool in_int8 = arithmetic == imbrex::Arithmetic::int8 && !kernels::has_gemm_bf16(w.dtype);
+  const bool in_int8 = arithmetic == imbrex::Arithmetic::int8 &&
+                       !kernels::has_gemm_bf16(kernels::active_kernels(), w.dtype);
   const imbrex::Buffer<float> seen = in_int8 ? rounded(in) : imbrex::Buffer<float>();
   if (!right_product(state, y, in_int8 ? kernels::ConstRows{seen.data(), rows, w.cols, w.cols} : x,
                      w)) {

@@ -18,11 +18,16 @@
 
 using namespace imbrex;
 using namespace imbrex::tests;
-using kernels::gemm_int8, kernels::Int8Format, kernels::Int8Row, kernels::Matrix;
+using kernels::Int8Format, kernels::Int8Row, kernels::ManyRows, kernels::Matrix;
 
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// By the set in use.
+void gemm_int8(kernels::Rows y, kernels::ConstRows x, const Matrix& w, const float* bias) {
+  kernels::gemm_int8(kernels::active_kernels().int8, y, x, w, bias);
+}
 
 const Int8Format& format_of(Isa isa, Dtype dtype) {
   return kernels::kernels_of(isa).int8.formats[static_cast<int>(dtype)];
@@ -269,16 +274,18 @@ TEST_CASE("matmul of many rows: the arithmetic in use") {
         return product(multiply, operands, 0, rows, outputs, nullptr);
       };
       const WithArithmetic before(Arithmetic::f32);
-      CHECK(!kernels::multiplies_in_int8(dtype));
-      CHECK(!kernels::multiplies_in_bf16(dtype));
+      CHECK(kernels::many_rows(dtype) == ManyRows::f32);
       CHECK(different_bits(with(matmul), with(kernels::gemm)) == "");
       use_arithmetic(Arithmetic::int8);
-      const bool in_int8 = has_format(isa, dtype);
-      CHECK(kernels::multiplies_in_int8(dtype) == in_int8);
       const bool in_bf16 = isa == Isa::amx && dtype != Dtype::f32;
-      CHECK(kernels::multiplies_in_bf16(dtype) == in_bf16);
-      const Product expected = in_bf16 ? tiles : in_int8 ? gemm_int8 : kernels::gemm;
-      CHECK(different_bits(with(matmul), with(expected)) == "");
+      const ManyRows way = in_bf16                  ? ManyRows::bf16
+                           : has_format(isa, dtype) ? ManyRows::int8
+                                                    : ManyRows::f32;
+      CHECK(kernels::many_rows(dtype) == way);
+      const std::vector<float> expected = way == ManyRows::bf16   ? with(tiles)
+                                          : way == ManyRows::int8 ? with(gemm_int8)
+                                                                  : with(kernels::gemm);
+      CHECK(different_bits(with(matmul), expected) == "");
     }
   }
 }

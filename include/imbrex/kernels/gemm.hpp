@@ -13,10 +13,9 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 inline constexpr index_t gemm_items = 16;
 
 /// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null; shapes as in `matmul`.
-/// By the micro-kernel of the instruction set in use, in f32 whatever the format is. A row's bits
-/// do not depend on the other rows. Throws ConfigError as active_isa does.
-inline void gemm(Rows y, ConstRows x, const Matrix& w, const float* bias) {
-  const Gemm& kernel = active_kernels().gemm;
+/// By the micro-kernel of an instruction set, in f32 whatever the format is. A row's bits do not
+/// depend on the other rows.
+inline void gemm(const Gemm& kernel, Rows y, ConstRows x, const Matrix& w, const float* bias) {
   const index_t chunks = ceil_div(x.rows, tiles::gemm_chunk);
   const index_t panels = ceil_div(w.rows, kernel.outputs);
   const index_t most = tiles::gemm_outputs / kernel.outputs;
@@ -27,6 +26,11 @@ inline void gemm(Rows y, ConstRows x, const Matrix& w, const float* bias) {
                 {y, x, w, t, lesser(tiles::gemm_chunk, x.rows - t), o, lesser(outputs, w.rows - o)},
                 bias);
   });
+}
+
+/// The same by the set in use. Throws ConfigError as active_isa does.
+inline void gemm(Rows y, ConstRows x, const Matrix& w, const float* bias) {
+  gemm(active_kernels().gemm, y, x, w, bias);
 }
 
 }  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -3,7 +3,6 @@
 
 #include <new>
 
-#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/base/threads.hpp"
 #include "imbrex/kernels/arch/table.hpp"
 #include "imbrex/kernels/operands.hpp"
@@ -11,17 +10,12 @@
 
 namespace imbrex::kernels::inline IMBREX_ABI {
 
-/// Whether the set in use multiplies many rows with weights of this format in bf16: one with tiles,
+/// Whether a set multiplies many rows with weights of this format in bf16: one with tiles,
 /// quantised weights and BF16. F32 and F16 weights are multiplied in f32 always: rounded to bf16
 /// they would lose 16 and 3 bits, and F16's error would be twice that of BF16, whose weights are
 /// exact.
-inline bool has_gemm_bf16(Dtype dtype) {
-  return active_kernels().bf16.rows.by_dtype[static_cast<int>(dtype)] != nullptr;
-}
-
-/// Whether `matmul` does: where the arithmetic lets it round, and the set has it.
-inline bool multiplies_in_bf16(Dtype dtype) {
-  return active_arithmetic() == Arithmetic::int8 && has_gemm_bf16(dtype);
+inline bool has_gemm_bf16(const Kernels& kernels, Dtype dtype) {
+  return kernels.bf16.rows.by_dtype[static_cast<int>(dtype)] != nullptr;
 }
 
 /// Work items that a product should have at least, so that two to eight threads share it evenly;

@@ -1,7 +1,6 @@
 // The product of many rows with quantised weights, in integers.
 #pragma once
 
-#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/base/threads.hpp"
 #include "imbrex/kernels/arch/table.hpp"
 #include "imbrex/kernels/operands.hpp"
@@ -14,16 +13,11 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 /// multiplying them.
 inline constexpr index_t int8_items = 8, int8_least_panels = 3;
 
-/// Whether the set in use multiplies many rows with weights of this format in integers: quantised
-/// ones, with AVX-512 VNNI. (AVX2 takes three instructions where products of floats take four, and
-/// has the sums to scale besides.)
-inline bool has_gemm_int8(Dtype dtype) {
-  return active_kernels().int8.formats[static_cast<int>(dtype)].multiply != nullptr;
-}
-
-/// Whether `matmul` does: where the arithmetic is int8, and the set has it.
-inline bool multiplies_in_int8(Dtype dtype) {
-  return active_arithmetic() == Arithmetic::int8 && has_gemm_int8(dtype);
+/// Whether a set multiplies many rows with weights of this format in integers: quantised ones, with
+/// AVX-512 VNNI. (AVX2 takes three instructions where products of floats take four, and has the
+/// sums to scale besides.)
+inline bool has_gemm_int8(const Kernels& kernels, Dtype dtype) {
+  return kernels.int8.formats[static_cast<int>(dtype)].multiply != nullptr;
 }
 
 /// Outputs of a work item of a product of `chunks` chunks of rows with `outputs` outputs.
@@ -35,11 +29,11 @@ inline index_t int8_item_outputs(const Int8Gemm& gemm, index_t chunks, index_t o
 }
 
 /// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null; shapes as in `matmul`, x
-/// rounded as reference::round_activations says. For formats with has_gemm_int8. A row's bits
-/// do not depend on the other rows. Throws ConfigError as active_isa does.
-inline void gemm_int8(Rows y, ConstRows x, const Matrix& w, const float* bias) {
+/// rounded as reference::round_activations says. For formats that `kernel` has. A row's bits do
+/// not depend on the other rows.
+inline void gemm_int8(const Int8Gemm& kernel, Rows y, ConstRows x, const Matrix& w,
+                      const float* bias) {
   if (x.rows == 0 || w.rows == 0) return;
-  const Int8Gemm& kernel = active_kernels().int8;
   const index_t rows = tiles::even_part(x.rows, tiles::int8_chunk, 1);
   const index_t chunks = ceil_div(x.rows, rows);
   const index_t outputs = int8_item_outputs(kernel, chunks, w.rows);

@@ -47,26 +47,30 @@ inline void rounded_gemv(const Rounded& kernel, Rows y, ConstRows x, const Matri
 }
 
 /// What `gemv` multiplies a format by where x is to be rounded to int8; null where it is not.
-/// Throws ConfigError as active_isa and active_arithmetic do.
-inline const Rounded* rounded_kernel(Dtype dtype) {
-  const Rounded& kernel = active_kernels().rounded.by_dtype[static_cast<int>(dtype)];
-  const bool wanted = kernel.multiply != nullptr && active_arithmetic() == Arithmetic::int8;
+inline const Rounded* rounded_kernel(const Kernels& kernels, Arithmetic arithmetic, Dtype dtype) {
+  const Rounded& kernel = kernels.rounded.by_dtype[static_cast<int>(dtype)];
+  const bool wanted = kernel.multiply != nullptr && arithmetic == Arithmetic::int8;
   return wanted ? &kernel : nullptr;
 }
 
 /// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null; shapes as in `matmul`.
-/// By the dot product of the instruction set in use, in f32, or for quantised W and
-/// Arithmetic::int8 with x rounded as in reference::round_activations. A row's bits do not depend
-/// on the other rows. Throws ConfigError as active_isa and active_arithmetic do.
-inline void gemv(Rows y, ConstRows x, const Matrix& w, const float* bias) {
-  if (const Rounded* rounded = rounded_kernel(w.dtype)) {
+/// By the dot product of an instruction set, in f32, or for quantised W and Arithmetic::int8 with x
+/// rounded as in reference::round_activations. A row's bits do not depend on the other rows.
+inline void gemv(const Kernels& kernels, Arithmetic arithmetic, Rows y, ConstRows x,
+                 const Matrix& w, const float* bias) {
+  if (const Rounded* rounded = rounded_kernel(kernels, arithmetic, w.dtype)) {
     return rounded_gemv(*rounded, y, x, w, bias);
   }
-  const Kernels& kernels = active_kernels();
   const index_t block = greater(1, gemv_item_weights / greater(1, w.cols));
   parallel_for(ceil_div(w.rows, block), [&](index_t item) {
     tiles::gemv(kernels, y, x, w, bias, item * block, lesser(w.rows, (item + 1) * block));
   });
+}
+
+/// The same with the set and the arithmetic in use. Throws ConfigError as active_isa and
+/// active_arithmetic do.
+inline void gemv(Rows y, ConstRows x, const Matrix& w, const float* bias) {
+  gemv(active_kernels(), active_arithmetic(), y, x, w, bias);
 }
 
 }  // namespace imbrex::kernels::inline IMBREX_ABI
