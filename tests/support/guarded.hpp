@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,6 +33,22 @@ class GuardedBytes {
   std::byte* memory_;
   std::byte* data_;
   std::size_t mapped_;
+};
+
+/// Floats that end there.
+class GuardedFloats {
+ public:
+  explicit GuardedFloats(const std::vector<float>& values)
+      : bytes_(values.size() * sizeof(float)), count_(values.size()) {
+    if (count_ > 0) std::memcpy(bytes_.data(), values.data(), count_ * sizeof(float));
+  }
+
+  float* data() const { return reinterpret_cast<float*>(bytes_.data()); }
+  std::vector<float> values() const { return {data(), data() + count_}; }
+
+ private:
+  GuardedBytes bytes_;
+  std::size_t count_;
 };
 
 }  // namespace imbrex::tests

@@ -4,6 +4,7 @@
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/kernels/arch/parts/attention.hpp"
 #include "imbrex/kernels/arch/parts/dot.hpp"
+#include "imbrex/kernels/arch/parts/elementwise.hpp"
 #include "imbrex/kernels/arch/parts/gemm.hpp"
 #include "imbrex/kernels/arch/parts/gemm_bf16.hpp"
 #include "imbrex/kernels/arch/parts/gemm_int8.hpp"
@@ -19,6 +20,7 @@ struct Kernels {
   Dots dots[dtype_count];  ///< by Dtype; null where rows are taken one by one
   Gemm gemm;
   Attention attention;
+  Elementwise elementwise;
   RoundActivations round_activations;
   RoundedKernels rounded;
   Int8Gemm int8;

@@ -157,7 +157,7 @@ inline void weigh_keys(const AttentionScores& s) {
     for (; i + lanes <= visible.first; i += lanes) store(row + i, broadcast(0));
     Floats total = broadcast(0);
     for (; i < visible.last; i += lanes) {
-      const Floats weight = exponential(load(row + i) - base);
+      const Floats weight = exponential_weight(load(row + i) - base);
       store(row + i, weight);
       total = total + weight;
     }

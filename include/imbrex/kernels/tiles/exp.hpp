@@ -1,4 +1,4 @@
-// exp and its kin on four floats. The C library's scalar functions would cost more than the
+// exp on four floats. The C library's scalar functions would cost more than the
 // products around them.
 #pragma once
 
@@ -32,26 +32,6 @@ inline Lanes exp(Lanes x) {
   std::memcpy(&scale_first, &first_bits, sizeof scale_first);
   std::memcpy(&scale_second, &second_bits, sizeof scale_second);
   return x == x ? p * scale_first * scale_second : x;
-}
-
-/// 1 / (1 + e^-x).
-inline Lanes sigmoid(Lanes x) { return 1.0f / (1.0f + exp(-x)); }
-
-/// tanh x to 4 * 2^-24 of itself: (1 - e) / (1 + e) with e = e^-2|x|, the sign put back; below |x|
-/// = 0.35, where 1 - e cancels, its Taylor series to x^11 (the next term is below 2e-8 of the
-/// first).
-inline Lanes tanh(Lanes x) {
-  const Lanes magnitude = x < 0.0f ? -x : x;
-  const Lanes e = exp(-2.0f * magnitude);
-  const Lanes large = (1.0f - e) / (1.0f + e);
-  const Lanes s = x * x;
-  Lanes p = s * (-1382.0f / 155925) + (62.0f / 2835);
-  p = p * s + (-17.0f / 315);
-  p = p * s + (2.0f / 15);
-  p = p * s + (-1.0f / 3);
-  const Lanes series = x * s * p + x;
-  const Lanes signed_large = x < 0.0f ? -large : large;
-  return magnitude < 0.35f ? series : signed_large;
 }
 
 }  // namespace imbrex::kernels::tiles

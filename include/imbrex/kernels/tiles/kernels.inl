@@ -39,6 +39,7 @@ inline constexpr Kernels kernels = {
       multiply_attention<Dtype::bf16, gemm_rows>},
      weigh_keys,
      merge_values},
+    elementwise,
     round_activations,
     rounded_kernels,
     {},

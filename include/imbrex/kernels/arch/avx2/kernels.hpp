@@ -31,6 +31,7 @@ namespace imbrex::kernels::arch::avx2 {
 #include "imbrex/kernels/tiles/panel_k.inl"
 #include "imbrex/kernels/tiles/exp.inl"
 #include "imbrex/kernels/tiles/attention.inl"
+#include "imbrex/kernels/tiles/elementwise.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
 #include "imbrex/kernels/tiles/kernels.inl"

@@ -14,14 +14,21 @@ inline Floats load(const std::byte* p) {
 }
 inline Floats load(const float* p) { return _mm256_loadu_ps(p); }
 
+/// The first n < lanes lanes.
+inline __m256i first_lanes(index_t n) {
+  const __m256i place = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), place);
+}
+
 /// The first n < lanes floats, and zeros.
 inline Floats load_part(const void* p, index_t n) {
-  const __m256i place = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), place);
-  return _mm256_maskload_ps(static_cast<const float*>(p), mask);
+  return _mm256_maskload_ps(static_cast<const float*>(p), first_lanes(n));
 }
 
 inline void store(float* p, Floats v) { _mm256_storeu_ps(p, v); }
+
+/// The first n < lanes floats.
+inline void store_part(float* p, Floats v, index_t n) { _mm256_maskstore_ps(p, first_lanes(n), v); }
 
 /// a b + c, rounded once.
 inline Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
@@ -128,8 +135,9 @@ inline void store_int8s(std::int8_t* p, Words w) {
   _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(words, words));
 }
 
-/// Lane by lane the larger one; b where either is a NaN.
+/// Lane by lane the larger, and the smaller, one; b where either is a NaN.
 inline Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+inline Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
 
 inline float largest(Floats v) {
   __m128 m = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
@@ -138,8 +146,17 @@ inline float largest(Floats v) {
   return _mm_cvtss_f32(m);
 }
 
-/// p 2^n for whole n <= 0 and p from 1/2 to 2; 0 below 2^-125. A NaN in p stays one.
+/// p 2^n for p from 1/2 to 2 and whole n from -152 to 152, in two steps, as 2^n alone need not be a
+/// normal float: the first is added to p's exponent. A NaN in p stays one.
 inline Floats times_power_of_two(Floats p, Floats n) {
+  const Words whole = reinterpret_cast<Words>(_mm256_cvtps_epi32(n)), half = whole >> 1;
+  const Words first = reinterpret_cast<Words>(p) + (half << 23);
+  const Words second = (whole - half + 127) << 23;
+  return reinterpret_cast<Floats>(first) * reinterpret_cast<Floats>(second);
+}
+
+/// The same for n <= 0; 0 below 2^-125.
+inline Floats times_small_power_of_two(Floats p, Floats n) {
   const __m256i bits = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);  // 0 of a NaN
   const __m256 scaled = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), bits));
   return _mm256_andnot_ps(_mm256_cmp_ps(n, _mm256_set1_ps(-125), _CMP_LT_OQ), scaled);

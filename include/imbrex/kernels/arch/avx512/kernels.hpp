@@ -33,6 +33,7 @@ namespace imbrex::kernels::arch::avx512 {
 #include "imbrex/kernels/tiles/panel_k.inl"
 #include "imbrex/kernels/tiles/exp.inl"
 #include "imbrex/kernels/tiles/attention.inl"
+#include "imbrex/kernels/tiles/elementwise.inl"
 using avx2::rounded_kernels;  // which see in avx512_vnni for processors that have VNNI
 #include "imbrex/kernels/tiles/kernels.inl"
 

@@ -19,6 +19,11 @@ inline Floats load_part(const void* p, index_t n) {
 
 inline void store(float* p, Floats v) { _mm512_storeu_ps(p, v); }
 
+/// The first n < lanes floats.
+inline void store_part(float* p, Floats v, index_t n) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1u), v);
+}
+
 /// a b + c, rounded once.
 inline Floats multiply_add(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
 
@@ -118,8 +123,9 @@ inline void store_int8s(std::int8_t* p, Words w) {
                    _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(w)));
 }
 
-/// Lane by lane the larger one; b where either is a NaN.
+/// Lane by lane the larger, and the smaller, one; b where either is a NaN.
 inline Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+inline Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
 
 inline float largest(Floats v) {
   const __m256 half = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
@@ -129,8 +135,11 @@ inline float largest(Floats v) {
   return _mm_cvtss_f32(m);
 }
 
-/// p 2^n for whole n <= 0. A NaN stays one.
+/// p 2^n for whole n. A NaN stays one.
 inline Floats times_power_of_two(Floats p, Floats n) { return _mm512_scalef_ps(p, n); }
+
+/// The same: other sets have a shorter way for n <= 0.
+inline Floats times_small_power_of_two(Floats p, Floats n) { return times_power_of_two(p, n); }
 
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 4;

@@ -17,6 +17,7 @@ namespace imbrex::kernels::arch::scalar {
 #include "imbrex/kernels/tiles/panel_k.inl"
 #include "imbrex/kernels/tiles/exp.inl"
 #include "imbrex/kernels/tiles/attention.inl"
+#include "imbrex/kernels/tiles/elementwise.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
 #include "imbrex/kernels/tiles/kernels.inl"

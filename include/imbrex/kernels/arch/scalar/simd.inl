@@ -30,6 +30,11 @@ inline Floats load_part(const void* p, index_t n) {
 
 inline void store(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof v); }
 
+/// The first n < lanes floats.
+inline void store_part(float* p, Floats v, index_t n) {
+  __builtin_memcpy(p, &v, static_cast<std::size_t>(n) * sizeof(float));
+}
+
 /// a b + c; rounded twice here, once in the sets that have the instruction.
 inline Floats multiply_add(Floats a, Floats b, Floats c) { return a * b + c; }
 
@@ -118,16 +123,25 @@ inline void store_int8s(std::int8_t* p, Words w) {
   __builtin_memcpy(p, bytes, sizeof bytes);
 }
 
-/// Lane by lane the larger one; b where either is a NaN.
+/// Lane by lane the larger, and the smaller, one; b where either is a NaN.
 inline Floats larger(Floats a, Floats b) { return a > b ? a : b; }
+inline Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
 
 inline float largest(Floats v) {
   const float low = v[0] > v[1] ? v[0] : v[1], high = v[2] > v[3] ? v[2] : v[3];
   return low > high ? low : high;
 }
 
-/// p 2^n for whole n <= 0 and p from 1/2 to 2; 0 below 2^-125. A NaN in p stays one.
+/// p 2^n for p from 1/2 to 2 and whole n from -152 to 152, in two factors, as 2^n alone need not be
+/// a normal float. A NaN in p stays one.
 inline Floats times_power_of_two(Floats p, Floats n) {
+  const Words whole = __builtin_convertvector(n, Words), half = whole >> 1;
+  const Words first = (half + 127) << 23, second = (whole - half + 127) << 23;
+  return p * reinterpret_cast<Floats>(first) * reinterpret_cast<Floats>(second);
+}
+
+/// The same for n <= 0; 0 below 2^-125.
+inline Floats times_small_power_of_two(Floats p, Floats n) {
   const Words powers = (__builtin_convertvector(n, Words) + 127) << 23;
   return n < -125.0f ? Floats{} : p * reinterpret_cast<Floats>(powers);
 }
