@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "imbrex/kernels/layer_norm.hpp"
@@ -7,6 +9,8 @@
 #include "imbrex/kernels/reference/rms_norm.hpp"
 #include "imbrex/kernels/rms_norm.hpp"
 #include "tests/support/compare.hpp"
+#include "tests/support/instruction_sets.hpp"
+#include "tests/support/layout.hpp"
 
 using namespace imbrex;
 using namespace imbrex::tests;
@@ -49,9 +53,48 @@ TEST_CASE("rms_norm: a weight stored as its distance from 1") {  // CASES C36
 }
 
 TEST_CASE("rms_norm: squares beyond the range of float") {  // C34
-  CHECK(worst_difference(rms({3e30f, 4e30f}, {1, 1}, 0), {0.848528137f, 1.13137085f}, 2e-7) == "");
-  CHECK(worst_difference(rms({3e-30f, 4e-30f}, {1, 1}, 0), {0.848528137f, 1.13137085f}, 2e-7) ==
-        "");
+  for (const Isa isa : available_sets()) {
+    const WithSet set(isa);
+    CAPTURE(std::string(name(isa)));
+    for (const index_t n : {2, 4, 8, 16, 32, 34, 66}) {  // 3 4 3 4 ...: sqrt(12.5)
+      for (const float scale : {1e30f, 1e-30f, 1e-37f}) {
+        std::vector<float> x, want;
+        for (index_t i = 0; i < n; i += 2) {
+          x.insert(x.end(), {3 * scale, 4 * scale});
+          want.insert(want.end(), {0.848528137f, 1.13137085f});
+        }
+        CHECK(worst_difference(rms(x, std::vector<float>(x.size(), 1.0f), 0), want, 2e-7) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("norms: an infinity or a NaN makes a row of NaN, and no other") {
+  constexpr float bad[] = {std::numeric_limits<float>::infinity(),
+                           std::numeric_limits<float>::quiet_NaN()};
+  for (const Isa isa : available_sets()) {
+    const WithSet set(isa);
+    CAPTURE(std::string(name(isa)));
+    for (const index_t n : {1, 9, 16, 33, 64, 67}) {
+      const RowLayout at{3, n, n};
+      const std::vector<float> weight = uniform(n, 8, 1, 2), x = uniform(at.size(), 7);
+      for (const float number : bad) {
+        for (const index_t place : {index_t{0}, n / 2, n - 1}) {
+          std::vector<float> y = x, z = x;
+          y[static_cast<std::size_t>(n + place)] = z[static_cast<std::size_t>(n + place)] = number;
+          kernels::rms_norm(at.of(y), at.of(y), weight.data(), 1e-5f);
+          kernels::layer_norm(at.of(z), at.of(z), weight.data(), nullptr, 1e-5f);
+          for (index_t i = 0; i < at.size(); ++i) {
+            const std::size_t j = static_cast<std::size_t>(i);
+            // Of an infinity the others are 0 in rms_norm: x / inf.
+            const bool is_nan = i / n == 1 && (std::isnan(number) || i % n == place);
+            CHECK(std::isnan(y[j]) == is_nan);
+            CHECK(std::isnan(z[j]) == (i / n == 1));
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("layer_norm: (1, 2, 3, 4)") {
@@ -66,33 +109,46 @@ TEST_CASE("layer_norm: (1, 2, 3, 4)") {
 
 TEST_CASE("layer_norm: a mean much larger than the deviations") {
   // Both formulas meet the same rounded x; E[x^2] - mean^2 in float would leave nothing.
-  const std::vector<float> x{4096.25f, 4096.75f}, weight{1, 1};
-  std::vector<float> y(2);
-  kernels::layer_norm({y.data(), 1, 2, 2}, {x.data(), 1, 2, 2}, weight.data(), nullptr, 0);
-  CHECK(y == std::vector<float>{-1, 1});
+  for (const Isa isa : available_sets()) {
+    const WithSet set(isa);
+    CAPTURE(std::string(name(isa)));
+    for (const index_t n : {2, 8, 16, 34, 64}) {
+      std::vector<float> x, want;
+      for (index_t i = 0; i < n; i += 2) {
+        x.insert(x.end(), {4096.25f, 4096.75f});
+        want.insert(want.end(), {-1, 1});
+      }
+      const std::vector<float> weight(x.size(), 1.0f);
+      std::vector<float> y(x.size());
+      kernels::layer_norm({y.data(), 1, n, n}, {x.data(), 1, n, n}, weight.data(), nullptr, 0);
+      CHECK(y == want);
+    }
+  }
 }
 
-TEST_CASE("norms agree with their references at every size up to 33, with strides, in place") {
-  for (index_t n = 1; n <= 33; ++n) {
-    const index_t rows = 5, stride = n + 2;
-    const std::vector<float> x = uniform(rows * stride, 7, -3, 5);
-    const std::vector<float> weight = uniform(n, 8), bias = uniform(n, 9);
-    std::vector<float> got = x, want = x;
-    kernels::rms_norm({got.data(), rows, n, stride}, {got.data(), rows, n, stride}, weight.data(),
-                      1e-5f, 1);
-    kernels::reference::rms_norm({want.data(), rows, n, stride}, {want.data(), rows, n, stride},
-                                 weight.data(), 1e-5f, 1);
-    // |x| / rms <= sqrt(n), |1 + w| <= 2; four roundings.
-    const double largest = std::sqrt(static_cast<double>(n)) * 2;
-    CHECK(worst_difference(got, want, 5 * unit_roundoff * largest) == "");
+TEST_CASE("norms agree with their references on every set, at every size, with strides, in place") {
+  for (const Isa isa : available_sets()) {
+    const WithSet set(isa);
+    CAPTURE(std::string(name(isa)));
+    for (const index_t n : row_sizes) {
+      CAPTURE(n);
+      const RowLayout at{5, n, n + 3};
+      const std::vector<float> x = uniform(at.size(), 7, -3, 5);
+      const GuardedFloats weight(uniform(n, 8)), bias(uniform(n, 9)), got(x), layer(x);
+      std::vector<float> want = x;
+      kernels::rms_norm(at.of(got), at.of(got), weight.data(), 1e-5f, 1);
+      kernels::reference::rms_norm(at.of(want), at.of(want), weight.data(), 1e-5f, 1);
+      // |x| / rms <= sqrt(n), |1 + w| <= 2; four roundings.
+      const double largest = std::sqrt(static_cast<double>(n)) * 2;
+      CHECK(worst_difference(got.values(), want, 5 * unit_roundoff * largest) == "");
 
-    got = want = x;
-    kernels::layer_norm({got.data(), rows, n, stride}, {got.data(), rows, n, stride}, weight.data(),
-                        bias.data(), 1e-2f);
-    kernels::reference::layer_norm({want.data(), rows, n, stride}, {want.data(), rows, n, stride},
-                                   weight.data(), bias.data(), 1e-2f);
-    // Besides, the mean (at most 5) is rounded to float and divided by at least sqrt(eps) = 0.1.
-    CHECK(worst_difference(got, want, 6 * unit_roundoff * largest + 5 * unit_roundoff / 0.1) == "");
+      want = x;
+      kernels::layer_norm(at.of(layer), at.of(layer), weight.data(), bias.data(), 1e-2f);
+      kernels::reference::layer_norm(at.of(want), at.of(want), weight.data(), bias.data(), 1e-2f);
+      // Besides, the mean (at most 5) is rounded to float and divided by at least sqrt(eps) = 0.1.
+      const double allowed = 6 * unit_roundoff * largest + 5 * unit_roundoff / 0.1;
+      CHECK(worst_difference(layer.values(), want, allowed) == "");
+    }
   }
 }
 

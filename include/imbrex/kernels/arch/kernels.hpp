@@ -8,6 +8,7 @@
 #include "imbrex/kernels/arch/parts/gemm.hpp"
 #include "imbrex/kernels/arch/parts/gemm_bf16.hpp"
 #include "imbrex/kernels/arch/parts/gemm_int8.hpp"
+#include "imbrex/kernels/arch/parts/norm.hpp"
 #include "imbrex/kernels/arch/parts/rounded.hpp"
 
 namespace imbrex::kernels {
@@ -21,6 +22,7 @@ struct Kernels {
   Gemm gemm;
   Attention attention;
   Elementwise elementwise;
+  Norm norm;
   RoundActivations round_activations;
   RoundedKernels rounded;
   Int8Gemm int8;

@@ -40,6 +40,7 @@ inline constexpr Kernels kernels = {
      weigh_keys,
      merge_values},
     elementwise,
+    norm,
     round_activations,
     rounded_kernels,
     {},

@@ -162,6 +162,20 @@ inline Floats times_small_power_of_two(Floats p, Floats n) {
   return _mm256_andnot_ps(_mm256_cmp_ps(n, _mm256_set1_ps(-125), _CMP_LT_OQ), scaled);
 }
 
+/// Half as many doubles, in pairs for a vector of floats.
+using Doubles = __m256d;
+
+/// The two halves of a vector of floats.
+inline Doubles low_doubles(Floats v) { return _mm256_cvtps_pd(_mm256_castps256_ps128(v)); }
+inline Doubles high_doubles(Floats v) { return _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1)); }
+
+inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
+
+inline double sum(Doubles v) {
+  const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+  return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
+}
+
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 2;
 

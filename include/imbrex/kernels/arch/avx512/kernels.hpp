@@ -32,8 +32,9 @@ namespace imbrex::kernels::arch::avx512 {
 #include "imbrex/kernels/tiles/panel.inl"
 #include "imbrex/kernels/tiles/panel_k.inl"
 #include "imbrex/kernels/tiles/exp.inl"
-#include "imbrex/kernels/tiles/attention.inl"
 #include "imbrex/kernels/tiles/elementwise.inl"
+#include "imbrex/kernels/tiles/norm.inl"
+#include "imbrex/kernels/tiles/attention.inl"
 using avx2::rounded_kernels;  // which see in avx512_vnni for processors that have VNNI
 #include "imbrex/kernels/tiles/kernels.inl"
 

@@ -141,6 +141,21 @@ inline Floats times_power_of_two(Floats p, Floats n) { return _mm512_scalef_ps(p
 /// The same: other sets have a shorter way for n <= 0.
 inline Floats times_small_power_of_two(Floats p, Floats n) { return times_power_of_two(p, n); }
 
+/// Half as many doubles, in pairs for a vector of floats.
+using Doubles = __m512d;
+
+/// The two halves of a vector of floats.
+inline Doubles low_doubles(Floats v) { return _mm512_cvtps_pd(_mm512_castps512_ps256(v)); }
+inline Doubles high_doubles(Floats v) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1)); }
+
+inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
+
+inline double sum(Doubles v) {
+  const __m256d half = _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
+  const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd(half, 1));
+  return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
+}
+
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 4;
 

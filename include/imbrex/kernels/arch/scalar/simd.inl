@@ -146,6 +146,20 @@ inline Floats times_small_power_of_two(Floats p, Floats n) {
   return n < -125.0f ? Floats{} : p * reinterpret_cast<Floats>(powers);
 }
 
+/// Half as many doubles, in pairs for a vector of floats.
+using Doubles [[gnu::vector_size(16)]] = double;
+
+/// The two halves of a vector of floats.
+inline Doubles low_doubles(Floats v) {
+  return Doubles{static_cast<double>(v[0]), static_cast<double>(v[1])};
+}
+inline Doubles high_doubles(Floats v) {
+  return Doubles{static_cast<double>(v[2]), static_cast<double>(v[3])};
+}
+inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return a * b + c; }
+
+inline double sum(Doubles v) { return v[0] + v[1]; }
+
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 2;
 
