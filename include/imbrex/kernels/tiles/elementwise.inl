@@ -1,6 +1,6 @@
 // Operations that take each number of a row by itself: non-linear functions, alone and as gates,
-// and caps. Written once over the simd vocabulary and included inside each instruction set's region
-// and namespace: no includes, no guard, and nothing of the standard library is called.
+// sums, scales and caps. Written once over the simd vocabulary and included inside each instruction
+// set's region and namespace: no includes, no guard, and nothing of the standard library is called.
 
 /// y[i] = f(x[i], ...), a vector at a time; y may be any x. An element's value does not depend on
 /// where in the row it stands.
@@ -58,7 +58,16 @@ struct Relu {
 /// f(g) u.
 template <class F>
 struct Gate {
-  [[gnu::always_inline]] Floats operator()(Floats g, Floats u) const { return F{}(g)*u; }
+  [[gnu::always_inline]] Floats operator()(Floats g, Floats u) const { return u * F{}(g); }
+};
+
+struct Sum {
+  [[gnu::always_inline]] Floats operator()(Floats a, Floats b) const { return a + b; }
+};
+
+struct Scaled {
+  float factor;
+  [[gnu::always_inline]] Floats operator()(Floats x) const { return x * factor; }
 };
 
 struct SoftCap {
@@ -86,4 +95,6 @@ void map_row_by(float* y, const float* x, index_t n, float by) {
 inline constexpr Elementwise elementwise = {
     {map_row<Silu>, map_row<Gelu>, map_row<GeluTanh>, map_row<Relu>},
     {map_rows<Gate<Silu>>, map_rows<Gate<Gelu>>, map_rows<Gate<GeluTanh>>, map_rows<Gate<Relu>>},
+    map_rows<Sum>,
+    map_row_by<Scaled>,
     map_row_by<SoftCap>};

@@ -19,7 +19,8 @@ inline constexpr int activation_count = static_cast<int>(Activation::relu) + 1;
 struct Elementwise {
   MapRow activate[activation_count];
   MapRows gate[activation_count];  ///< f(a) b
-  MapRowBy soft_cap;               ///< by tanh(x / by)
+  MapRows add;
+  MapRowBy scale, soft_cap;  ///< by x, and by tanh(x / by)
 };
 
 }  // namespace imbrex::kernels
