@@ -10,6 +10,7 @@
 #include "imbrex/kernels/arch/parts/gemm_int8.hpp"
 #include "imbrex/kernels/arch/parts/norm.hpp"
 #include "imbrex/kernels/arch/parts/rounded.hpp"
+#include "imbrex/kernels/arch/parts/softmax.hpp"
 
 namespace imbrex::kernels {
 
@@ -23,6 +24,7 @@ struct Kernels {
   Attention attention;
   Elementwise elementwise;
   Norm norm;
+  Softmax softmax;
   RoundActivations round_activations;
   RoundedKernels rounded;
   Int8Gemm int8;

@@ -41,6 +41,7 @@ inline constexpr Kernels kernels = {
      merge_values},
     elementwise,
     norm,
+    softmax,
     round_activations,
     rounded_kernels,
     {},
