@@ -1,7 +1,10 @@
 // Rotary position embedding (Su et al. 2021).
 #pragma once
 
+#include <cmath>
+
 #include "imbrex/base/rope_pairs.hpp"
+#include "imbrex/kernels/arch/table.hpp"
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/row_blocks.hpp"
 #include "imbrex/kernels/tiles/rope.hpp"
@@ -14,16 +17,26 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 ///
 /// for the first `rotary_dims` components (even, at most head_dim); the others stay. There are
 /// rotary_dims / 2 frequencies, in radians per position. Angles, sines and cosines are computed in
-/// double: in float, position 10^6 would know its angle to a sixteenth of a radian only.
+/// double: in float, position 10^6 would know its angle to a sixteenth of a radian only. Throws
+/// ConfigError as active_isa does.
 inline void rope(Heads x, const index_t* positions, const float* frequencies, index_t rotary_dims,
                  RopePairs pairs, float magnitude = 1) {
+  const FindTurns find = active_kernels().rope.find[static_cast<int>(pairs)];
+  const TurnHeads turn = active_kernels().rope.turn[static_cast<int>(pairs)];
+  const index_t all = rotary_dims / 2, step = pairs == RopePairs::half ? 1 : 2;
+  const double fastest = tiles::largest_frequency(frequencies, all);
   for_each_row(x.rows, x.heads * rotary_dims, [&](index_t t) {
     const double position = static_cast<double>(positions[t]);
-    for (index_t i = 0; i < rotary_dims / 2; i += tiles::Turns::capacity) {
-      const index_t count = lesser(rotary_dims / 2 - i, tiles::Turns::capacity);
-      // Shared by the heads.
-      const tiles::Turns turns = tiles::turns_of(position, frequencies, i, count, magnitude);
-      for (index_t h = 0; h < x.heads; ++h) tiles::turn(x.at(t, h), turns, rotary_dims, pairs);
+    const bool far = !(std::abs(position) * fastest < far_angle);
+    for (index_t i = 0; i < all; i += most_turns) {
+      const index_t count = lesser(all - i, most_turns);
+      Turns turns;  // shared by the heads
+      if (far) {
+        tiles::find_far_turns(turns, position, frequencies + i, count, magnitude, pairs);
+      } else {
+        find(turns, position, frequencies + i, count, magnitude);
+      }
+      turn({x.at(t, 0) + step * i, step == 1 ? all : 1, x.heads, x.head_stride, count}, turns);
     }
   });
 }

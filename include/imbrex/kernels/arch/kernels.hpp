@@ -9,6 +9,7 @@
 #include "imbrex/kernels/arch/parts/gemm_bf16.hpp"
 #include "imbrex/kernels/arch/parts/gemm_int8.hpp"
 #include "imbrex/kernels/arch/parts/norm.hpp"
+#include "imbrex/kernels/arch/parts/rope.hpp"
 #include "imbrex/kernels/arch/parts/rounded.hpp"
 #include "imbrex/kernels/arch/parts/softmax.hpp"
 
@@ -25,6 +26,7 @@ struct Kernels {
   Elementwise elementwise;
   Norm norm;
   Softmax softmax;
+  Rope rope;
   RoundActivations round_activations;
   RoundedKernels rounded;
   Int8Gemm int8;

@@ -42,6 +42,7 @@ inline constexpr Kernels kernels = {
     elementwise,
     norm,
     softmax,
+    rope,
     round_activations,
     rounded_kernels,
     {},

@@ -33,6 +33,7 @@ namespace imbrex::kernels::arch::avx2 {
 #include "imbrex/kernels/tiles/elementwise.inl"
 #include "imbrex/kernels/tiles/norm.inl"
 #include "imbrex/kernels/tiles/softmax.inl"
+#include "imbrex/kernels/tiles/rope.inl"
 #include "imbrex/kernels/tiles/attention.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"

@@ -164,16 +164,33 @@ inline Floats times_small_power_of_two(Floats p, Floats n) {
 
 /// Half as many doubles, in pairs for a vector of floats.
 using Doubles = __m256d;
+using Longs [[gnu::vector_size(32)]] = std::int64_t;
 
-/// The two halves of a vector of floats.
+inline Doubles broadcast_double(double x) { return _mm256_set1_pd(x); }
+
+/// The two halves of a vector of floats; and back, rounded.
 inline Doubles low_doubles(Floats v) { return _mm256_cvtps_pd(_mm256_castps256_ps128(v)); }
 inline Doubles high_doubles(Floats v) { return _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1)); }
+inline Floats to_floats(Doubles low, Doubles high) {
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(low)), _mm256_cvtpd_ps(high),
+                              1);
+}
 
 inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
 
 inline double sum(Doubles v) {
   const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
   return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
+}
+
+/// Lanes 2i and 2i + 1 exchanged.
+inline Floats swap_pairs(Floats v) { return _mm256_permute_ps(v, 0xB1); }
+
+/// a[0] b[0] a[1] b[1] and so on: two vectors.
+inline void store_interleaved(float* p, Floats a, Floats b) {
+  const __m256 low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
+  store(p, _mm256_permute2f128_ps(low, high, 0x20));
+  store(p + lanes, _mm256_permute2f128_ps(low, high, 0x31));
 }
 
 /// Rows of x that a product in floats takes at a time.

@@ -35,6 +35,7 @@ namespace imbrex::kernels::arch::avx512 {
 #include "imbrex/kernels/tiles/elementwise.inl"
 #include "imbrex/kernels/tiles/norm.inl"
 #include "imbrex/kernels/tiles/softmax.inl"
+#include "imbrex/kernels/tiles/rope.inl"
 #include "imbrex/kernels/tiles/attention.inl"
 using avx2::rounded_kernels;  // which see in avx512_vnni for processors that have VNNI
 #include "imbrex/kernels/tiles/kernels.inl"

@@ -143,10 +143,16 @@ inline Floats times_small_power_of_two(Floats p, Floats n) { return times_power_
 
 /// Half as many doubles, in pairs for a vector of floats.
 using Doubles = __m512d;
+using Longs [[gnu::vector_size(64)]] = std::int64_t;
 
-/// The two halves of a vector of floats.
+inline Doubles broadcast_double(double x) { return _mm512_set1_pd(x); }
+
+/// The two halves of a vector of floats; and back, rounded.
 inline Doubles low_doubles(Floats v) { return _mm512_cvtps_pd(_mm512_castps512_ps256(v)); }
 inline Doubles high_doubles(Floats v) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1)); }
+inline Floats to_floats(Doubles low, Doubles high) {
+  return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
+}
 
 inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
 
@@ -154,6 +160,18 @@ inline double sum(Doubles v) {
   const __m256d half = _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
   const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd(half, 1));
   return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
+}
+
+/// Lanes 2i and 2i + 1 exchanged.
+inline Floats swap_pairs(Floats v) { return _mm512_permute_ps(v, 0xB1); }
+
+/// a[0] b[0] a[1] b[1] and so on: two vectors.
+inline void store_interleaved(float* p, Floats a, Floats b) {
+  const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const __m512i high =
+      _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  store(p, _mm512_permutex2var_ps(a, low, b));
+  store(p + lanes, _mm512_permutex2var_ps(a, high, b));
 }
 
 /// Rows of x that a product in floats takes at a time.

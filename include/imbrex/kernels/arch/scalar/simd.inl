@@ -148,17 +148,34 @@ inline Floats times_small_power_of_two(Floats p, Floats n) {
 
 /// Half as many doubles, in pairs for a vector of floats.
 using Doubles [[gnu::vector_size(16)]] = double;
+using Longs [[gnu::vector_size(16)]] = std::int64_t;
 
-/// The two halves of a vector of floats.
+inline Doubles broadcast_double(double x) { return Doubles{x, x}; }
+
+/// The two halves of a vector of floats; and back, rounded.
 inline Doubles low_doubles(Floats v) {
   return Doubles{static_cast<double>(v[0]), static_cast<double>(v[1])};
 }
 inline Doubles high_doubles(Floats v) {
   return Doubles{static_cast<double>(v[2]), static_cast<double>(v[3])};
 }
+inline Floats to_floats(Doubles low, Doubles high) {
+  return Floats{static_cast<float>(low[0]), static_cast<float>(low[1]), static_cast<float>(high[0]),
+                static_cast<float>(high[1])};
+}
+
 inline Doubles multiply_add(Doubles a, Doubles b, Doubles c) { return a * b + c; }
 
 inline double sum(Doubles v) { return v[0] + v[1]; }
+
+/// Lanes 2i and 2i + 1 exchanged.
+inline Floats swap_pairs(Floats v) { return Floats{v[1], v[0], v[3], v[2]}; }
+
+/// a[0] b[0] a[1] b[1] and so on: two vectors.
+inline void store_interleaved(float* p, Floats a, Floats b) {
+  store(p, Floats{a[0], b[0], a[1], b[1]});
+  store(p + lanes, Floats{a[2], b[2], a[3], b[3]});
+}
 
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 2;
