@@ -8,6 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 using namespace imbrex;
 
 namespace {
@@ -123,6 +126,49 @@ TEST_CASE("a number of threads below zero is an error and changes nothing") {
   CHECK_THROWS_AS(set_threads(most_threads + 1), const ConfigError&);
   CHECK(threads() == (IMBREX_HAS_OPENMP ? 2 : 1));
 }
+
+// clang's sanitizer of threads ends a child that starts some.
+#if !defined(__has_feature)
+#define IMBREX_TEST_FORKS 1
+#elif !__has_feature(thread_sanitizer)
+#define IMBREX_TEST_FORKS 1
+#endif
+
+#if IMBREX_TEST_FORKS
+
+namespace {
+
+/// Whether loops of a team of three come to the right sum.
+bool adds_up() {
+  std::atomic<index_t> sum{0};
+  with_team([&] {
+    for (int loop = 0; loop < 20; ++loop) parallel_for(50, [&](index_t i) { sum += i; });
+  });
+  return sum == 20 * 1225;
+}
+
+}  // namespace
+
+// A child has but the thread that forked, and OpenMP thinks that its others are there, too.
+TEST_CASE("a child process does not wait for threads that its parent has") {
+  const KeepThreads keep;
+  set_threads(3);
+  REQUIRE(adds_up());
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // ends a child that waits
+    bool right = adds_up();
+    std::thread([&] { right = adds_up() && right; }).join();
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(threads() == (IMBREX_HAS_OPENMP ? 3 : 1));
+  CHECK(adds_up());
+}
+
+#endif
 
 #if IMBREX_HAS_OPENMP
 

@@ -20,6 +20,7 @@
 
 #if IMBREX_HAS_OPENMP
 #include <omp.h>
+#include <pthread.h>
 #endif
 
 namespace imbrex::inline IMBREX_ABI {
@@ -30,6 +31,9 @@ inline std::atomic<int> quota_limit{0};     // 0: not read yet
 
 /// The team that this thread leads and may post loops to; null in a loop's body.
 inline constinit thread_local Team* current_team = nullptr;
+
+/// Whether this thread is one that forked, in the child, and OpenMP's others are in the parent.
+inline constinit thread_local bool alone_since_fork = false;
 }  // namespace threads_detail
 
 /// More threads than any machine has cores: a request for more is a mistake, and OpenMP, which
@@ -60,6 +64,16 @@ inline int quota_threads() {
   return quota;
 }
 
+/// Before the first team. A forked process has the one thread that forked. clang's OpenMP then
+/// starts anew; g++'s does not know of it, and in its next region that thread would wait for others
+/// for ever. It has to work alone; threads that the child makes find new ones.
+inline void prepare_for_forks() {
+#if !defined(__clang__)
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { alone_since_fork = true; });
+  static_cast<void>(registered);
+#endif
+}
+
 }  // namespace threads_detail
 #endif
 
@@ -77,12 +91,13 @@ inline int default_threads() {
 #endif
 }
 
-/// How many threads a parallel loop started here would use: 1 without OpenMP, and inside a
-/// parallel region of the caller, whose threads are busy already.
+/// How many threads a parallel loop started here would use: 1 without OpenMP, inside a parallel
+/// region of the caller, whose threads are busy already, and with g++'s OpenMP in a child process
+/// on the thread that forked, where the parent had used the library's threads.
 inline int threads() {
 #if IMBREX_HAS_OPENMP
   if (threads_detail::current_team != nullptr) return threads_detail::current_team->size();
-  if (omp_in_parallel()) return 1;
+  if (omp_in_parallel() || threads_detail::alone_since_fork) return 1;
   const int chosen = threads_detail::chosen_threads.load(std::memory_order_relaxed);
   return chosen > 0 ? chosen : default_threads();
 #else
@@ -126,6 +141,7 @@ void with_team(F&& f) {
   // clang's OpenMP allocates.
   const int size = threads();
   if (size > 1 && threads_detail::current_team == nullptr) {
+    threads_detail::prepare_for_forks();
     Team team(size, threads_detail::have_cores(size));
 #pragma omp parallel num_threads(size)
     {
