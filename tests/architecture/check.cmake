@@ -1,7 +1,7 @@
 # What a compiler, a linker and objdump say of small programs, one check a run:
 #
 #   cmake -D CHECK=<check> -D "COMPILE=<compiler;flags>" -D SCRATCH=<dir> [-D COMPILER=<id>] [-D OBJDUMP=<program>]
-#         [-D "OBJECTS=<object>|..."] [-D "FOLDERS=<Eigen's>"] -P check.cmake
+#         [-D NM=<program>] [-D "OBJECTS=<object>|..."] [-D "FOLDERS=<Eigen's>"] -P check.cmake
 cmake_minimum_required(VERSION 3.22)
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 file(MAKE_DIRECTORY "${SCRATCH}")
@@ -38,6 +38,29 @@ function(settings_that_disagree_do_not_link)
         message(FATAL_ERROR "'${one}' must not link with '${other}':\n${output}")
       endif()
     endforeach()
+  endforeach()
+endfunction()
+
+# Units from different versions do not link either, and do not get each other's functions: all that a
+# program may have twice is named by the version, but for the axes of shapes (see version.hpp).
+function(symbols_are_named_by_the_version)
+  string(REGEX MATCHALL "[^|]+" objects "${OBJECTS}")
+  foreach(object IN LISTS objects)
+    execute_process(COMMAND "${NM}" --defined-only -C "${object}" OUTPUT_VARIABLE symbols
+                    COMMAND_ERROR_IS_FATAL ANY)
+    string(REPLACE ";" "," symbols "${symbols}")  # not a list's
+    string(REGEX MATCHALL "[0-9a-f]+ [VWuTBDR] [^\n]*imbrex::[^\n]*" symbols "${symbols}")
+    list(LENGTH symbols count)
+    message("${object}: ${count} symbols")
+    if(count EQUAL 0)
+      message(FATAL_ERROR "${object} has no symbols of the library")
+    endif()
+    list(FILTER symbols EXCLUDE REGEX "imbrex::v[0-9]+_[0-9]+_[0-9]+")
+    list(FILTER symbols EXCLUDE REGEX " imbrex::(Axis<|axes::|shape_detail::Names<)")
+    if(symbols)
+      string(REPLACE ";" "\n" symbols "${symbols}")
+      message(FATAL_ERROR "without a version, in ${object}:\n${symbols}")
+    endif()
   endforeach()
 endfunction()
 

@@ -8,7 +8,6 @@
 #include "examples/painted_stack.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/layers.hpp"
-#include "tests/support/stack.hpp"
 
 using namespace imbrex;
 using namespace imbrex::tests;

@@ -6,7 +6,7 @@
 
 #include "imbrex/base/version.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// A stored bfloat16; arithmetic is done in float.
 struct bf16 {
@@ -30,4 +30,4 @@ constexpr bf16 to_bf16(float x) {
   return {static_cast<std::uint16_t>((u + rounding) >> 16)};
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

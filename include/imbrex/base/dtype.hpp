@@ -5,7 +5,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// How numbers are stored. Quantised formats store a row as blocks that share scales.
 enum class Dtype : std::uint8_t {
@@ -64,4 +64,4 @@ constexpr index_t row_bytes(Dtype dtype, index_t columns) {
   return multiply_fits(columns / t.block, t.bytes, bytes) ? bytes : -1;
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

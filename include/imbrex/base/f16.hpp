@@ -6,7 +6,7 @@
 
 #include "imbrex/base/version.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// A stored half; arithmetic is done in float.
 struct f16 {
@@ -53,4 +53,4 @@ constexpr f16 to_f16(float x) {
   return {static_cast<std::uint16_t>(sign | ((significand + rounding) >> shift))};
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -5,7 +5,7 @@
 
 #include "imbrex/base/version.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 template <class Signature>
 class FunctionRef;
@@ -50,4 +50,4 @@ class FunctionRef<R(As...)> {
   R (*call_)(Referred, As...) = nullptr;
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

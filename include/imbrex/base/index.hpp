@@ -7,7 +7,7 @@
 
 #include "imbrex/base/version.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// Sizes, positions and strides: signed, 64 bits on every platform.
 using index_t = std::int64_t;
@@ -40,4 +40,4 @@ constexpr index_t ceil_div(index_t a, index_t b) { return a / b + (a % b != 0 ? 
 constexpr index_t lesser(index_t a, index_t b) { return a < b ? a : b; }
 constexpr index_t greater(index_t a, index_t b) { return a < b ? b : a; }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

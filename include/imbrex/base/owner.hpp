@@ -7,7 +7,7 @@
 
 #include "imbrex/base/version.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// Shares the ownership of an object of any type; empty by default.
 class Owner {
@@ -60,4 +60,4 @@ class Owner {
   Counted* held_ = nullptr;
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace imbrex {
+#include "imbrex/base/version.hpp"
+
+namespace imbrex::inline IMBREX_ABI {
 
 namespace printable_text {
 
@@ -64,4 +66,4 @@ inline std::string printable(std::string_view text, std::size_t limit = 64) {
   return result;
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -8,7 +8,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// Four 32-bit words: a counter, or one draw of the generator.
 struct PhiloxBlock {
@@ -83,4 +83,4 @@ class Random {
   int used_ = 4;
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -5,9 +5,9 @@
 
 #include "imbrex/base/version.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// A token of the vocabulary, by number.
 using token_t = std::int32_t;
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -1,8 +1,10 @@
 // The version, and the one inline namespace that spells every setting that changes code.
 //
-// Functions live in `imbrex::IMBREX_ABI`. Two translation units that were compiled with different
-// settings (one with OpenMP and one without, say) then refer to different symbols: what they pass
-// to each other does not link, instead of one of them silently losing its threads.
+// All but the types of shapes live in `imbrex::IMBREX_ABI`. Two translation units that were compiled
+// with different settings (one with OpenMP and one without, say), or from different versions, then
+// refer to different symbols: what they pass to each other does not link, instead of one of them
+// silently losing its threads, or calling the other's functions. (Shapes are outside for the
+// compiler's errors, which spell them.)
 #pragma once
 
 #define IMBREX_VERSION_MAJOR 0
@@ -28,21 +30,22 @@
 #define IMBREX_HAS_OPENMP 0
 #endif
 
-// "v0_1_openmp" and the like. What is pasted is not looked up as a macro, whatever others define
+// "v0_1_0_openmp" and the like. What is pasted is not looked up as a macro, whatever others define
 // (`_` among it); the second macro is there to have the version's numbers put in first.
 #if IMBREX_HAS_OPENMP && IMBREX_HAS_EXCEPTIONS
-#define IMBREX_ABI_PASTE(a, b) v##a##_##b##_openmp
+#define IMBREX_ABI_PASTE(a, b, c) v##a##_##b##_##c##_openmp
 #elif IMBREX_HAS_OPENMP
-#define IMBREX_ABI_PASTE(a, b) v##a##_##b##_openmp_noexceptions
+#define IMBREX_ABI_PASTE(a, b, c) v##a##_##b##_##c##_openmp_noexceptions
 #elif IMBREX_HAS_EXCEPTIONS
-#define IMBREX_ABI_PASTE(a, b) v##a##_##b
+#define IMBREX_ABI_PASTE(a, b, c) v##a##_##b##_##c
 #else
-#define IMBREX_ABI_PASTE(a, b) v##a##_##b##_noexceptions
+#define IMBREX_ABI_PASTE(a, b, c) v##a##_##b##_##c##_noexceptions
 #endif
-#define IMBREX_ABI_OF(a, b) IMBREX_ABI_PASTE(a, b)
-#define IMBREX_ABI IMBREX_ABI_OF(IMBREX_VERSION_MAJOR, IMBREX_VERSION_MINOR)
+#define IMBREX_ABI_OF(a, b, c) IMBREX_ABI_PASTE(a, b, c)
+#define IMBREX_ABI \
+  IMBREX_ABI_OF(IMBREX_VERSION_MAJOR, IMBREX_VERSION_MINOR, IMBREX_VERSION_PATCH)
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// The library's version as three numbers.
 struct Version {
@@ -52,4 +55,4 @@ struct Version {
 /// The version of these headers.
 inline constexpr Version version{IMBREX_VERSION_MAJOR, IMBREX_VERSION_MINOR, IMBREX_VERSION_PATCH};
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -11,7 +11,7 @@
 #include "imbrex/base/printable.hpp"
 #include "imbrex/formats/gguf_file.hpp"
 
-namespace imbrex::gguf_keys {
+namespace imbrex::gguf_keys::inline IMBREX_ABI {
 
 // Which values of a key leave the computation as it is.
 inline bool any(const GgufValue&) { return true; }
@@ -94,7 +94,7 @@ inline std::string shown(const GgufValue& value) {
   return value.type() == GgufValueType::array ? text : text.substr(text.find(' ') + 1);
 }
 
-}  // namespace imbrex::gguf_keys
+}  // namespace imbrex::gguf_keys::inline IMBREX_ABI
 
 namespace imbrex::inline IMBREX_ABI {
 

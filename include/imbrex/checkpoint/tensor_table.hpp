@@ -6,7 +6,7 @@
 
 #include "imbrex/model/config.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// What a tensor is to the decoder.
 enum class TensorPart : std::uint8_t {
@@ -149,4 +149,4 @@ constexpr const char* name(TensorAxis axis) {
   return names[static_cast<int>(axis)];
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -30,7 +30,7 @@
 #include "imbrex/formats/gguf_tensor.hpp"
 #include "imbrex/formats/gguf_value.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// The first four bytes, the version that is written, and limits of the format.
 inline constexpr std::uint32_t gguf_magic = 0x46554747;  // "GGUF"
@@ -55,7 +55,7 @@ struct GgufContents {
   std::vector<std::uint32_t> entries_by_key, tensors_by_name;  ///< indices
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI
 
 namespace imbrex::gguf::inline IMBREX_ABI {
 

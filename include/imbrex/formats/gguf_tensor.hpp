@@ -11,7 +11,7 @@
 #include "imbrex/base/index.hpp"
 #include "imbrex/formats/gguf_type.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// The most axes a tensor of a GGUF file has.
 inline constexpr int gguf_max_rank = 4;
@@ -56,4 +56,4 @@ constexpr index_t gguf_tensor_bytes(GgufType type, const std::array<index_t, 4>&
   return multiply_fits(numbers / t.block, t.bytes, bytes) ? bytes : -1;
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -8,7 +8,7 @@
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/index.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// How a tensor is stored, by the number that stands in the file (ggml's `ggml_type`).
 enum class GgufType : std::uint32_t {
@@ -160,4 +160,4 @@ static_assert([] {
   return true;
 }());
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

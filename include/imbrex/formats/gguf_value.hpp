@@ -18,7 +18,7 @@
 #include "imbrex/base/index.hpp"
 #include "imbrex/base/printable.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// The types of metadata, by the number that stands in the file.
 enum class GgufValueType : std::uint32_t {
@@ -320,4 +320,4 @@ inline std::string GgufValue::describe() const {
   return prefix + digits;
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

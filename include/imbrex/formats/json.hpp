@@ -27,7 +27,7 @@
 #include "imbrex/formats/json_value.hpp"
 #include "imbrex/formats/mapped_file.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// The most that a document may contain. A value takes 24 bytes, beside its text; of each of the
 /// three, 2^32 - 1 is the most there can be.
@@ -37,7 +37,7 @@ struct JsonLimits {
   index_t depth = 64;           ///< arrays and objects around a value
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI
 
 namespace imbrex::json_tree::inline IMBREX_ABI {
 

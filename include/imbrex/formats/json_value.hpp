@@ -22,7 +22,7 @@
 #include "imbrex/base/index.hpp"
 #include "imbrex/base/printable.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// What a value is. A number written without fraction and exponent that fits index_t is an
 /// integer; all others are real.
@@ -98,7 +98,7 @@ std::string expected() {
 
 }  // namespace json_tree
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI
 
 namespace imbrex::inline IMBREX_ABI {
 

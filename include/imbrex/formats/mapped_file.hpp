@@ -18,7 +18,7 @@
 #include "imbrex/base/errors.hpp"
 #include "imbrex/base/index.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// How the bytes of a file get into the address space.
 enum class FileAccess {
@@ -27,7 +27,7 @@ enum class FileAccess {
         ///< which with a map kills the process at the first touch of a lost page (SIGBUS)
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI
 
 namespace imbrex::mapped_file::inline IMBREX_ABI {
 

@@ -10,7 +10,7 @@
 #include "imbrex/base/token.hpp"
 #include "imbrex/generation/sampling_options.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// The settings of one generation.
 struct GenerationOptions {
@@ -42,7 +42,7 @@ struct GenerationResult {
   StopReason reason = StopReason::length;
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI
 
 namespace imbrex::inline IMBREX_ABI {
 

@@ -8,7 +8,7 @@
 #include "imbrex/base/errors.hpp"
 #include "imbrex/base/index.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// The settings of a Sampler; as they stand, all of the model's distribution is sampled.
 /// They take effect in this order.
@@ -28,7 +28,7 @@ struct SamplingOptions {
   double min_p = 0;
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI
 
 namespace imbrex::inline IMBREX_ABI {
 

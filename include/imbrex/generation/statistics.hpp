@@ -3,7 +3,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// What one regime has done: prompts (many tokens at once) or decoding (one at a time).
 struct RunStatistics {
@@ -27,4 +27,4 @@ struct SessionStatistics {
   }
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -13,7 +13,7 @@
 #include "imbrex/layers/operand.hpp"
 #include "imbrex/tensor/tensor.hpp"
 
-namespace imbrex::eigen_detail {
+namespace imbrex::eigen_detail::inline IMBREX_ABI {
 
 template <class T>
 using Plain = std::remove_const_t<T>;
@@ -68,7 +68,7 @@ inline constexpr bool owns_memory = std::is_base_of_v<Eigen::PlainObjectBase<M>,
 template <class M, int Options, class Stride>
 inline constexpr bool owns_memory<Eigen::Ref<const M, Options, Stride>> = true;  // a copy, at times
 
-}  // namespace imbrex::eigen_detail
+}  // namespace imbrex::eigen_detail::inline IMBREX_ABI
 
 namespace imbrex::eigen_detail::inline IMBREX_ABI {
 

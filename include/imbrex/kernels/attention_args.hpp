@@ -5,7 +5,7 @@
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/stored_floats.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Queries, keys and values of one sequence, and where the result goes. Key j of key head k starts
 /// at number j * k_key_stride + k * k_head_stride of `keys` and has q.head_dim numbers; its value
@@ -26,4 +26,4 @@ struct AttentionArgs {
   float* log_sum_exp = nullptr;  ///< [Tq][H] natural logarithms, or null
 };
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

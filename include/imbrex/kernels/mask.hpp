@@ -5,7 +5,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// Keys [first, last). Empty where first == last.
 struct KeyRange {
@@ -61,4 +61,4 @@ class Mask {
   index_t size_ = 0;
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

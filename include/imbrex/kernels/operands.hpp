@@ -7,7 +7,7 @@
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// `rows` rows of `cols` contiguous floats, `stride` floats apart, read only.
 struct ConstRows {
@@ -65,4 +65,4 @@ struct Heads {
   }
 };
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -7,7 +7,7 @@
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/f16.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Numbers in f32, f16 or bf16, read only. A number in 16 bits is a float exactly.
 class StoredFloats {
@@ -48,4 +48,4 @@ class StoredFloats {
   Dtype dtype_ = Dtype::f32;
 };
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -5,7 +5,7 @@
 
 #include "imbrex/base/version.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// y = x / sqrt(mean(x^2) + eps) * w (Zhang, Sennrich 2019), or
 /// y = (x - mean(x)) / sqrt(var(x) + eps) * w + b (Ba, Kiros, Hinton 2016).
@@ -18,4 +18,4 @@ enum class NormPlacement : std::uint8_t { pre, post, both };
 /// token at once (w[Heads * HeadDim] and w[KvHeads * HeadDim]).
 enum class QkNorm : std::uint8_t { none, per_head, full };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -5,7 +5,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// How the frequencies theta^(-2i/rotary_dims) are changed for longer contexts: linear divides all
 /// by `factor`; llama3 by wavelength (Llama 3.1); yarn as in Peng et al. 2023.
@@ -25,4 +25,4 @@ struct RopeScaling {
   friend constexpr bool operator==(const RopeScaling&, const RopeScaling&) = default;
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

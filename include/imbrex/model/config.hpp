@@ -11,7 +11,7 @@
 #include "imbrex/layers/rope_scaling.hpp"
 #include "imbrex/model/dims.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// gated: down(act(gate(x)) * up(x)), three matrices (Shazeer 2020); plain: down(act(up(x))), two.
 enum class FeedForwardKind : std::uint8_t { gated, plain };
@@ -99,4 +99,4 @@ constexpr index_t window(const Config& config, index_t layer) {
   return config.global_layers(layer) ? 0 : config.window;
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

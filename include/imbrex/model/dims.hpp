@@ -3,7 +3,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// The sizes that decide every matrix shape of a decoder. Structural, so it is a template argument
 /// (`Decoder<presets::llama2_7b.dims>`); `dyn` stands for a size known at run time only.
@@ -49,4 +49,4 @@ constexpr const DimsField* first_mismatch(const Dims& pattern, const Dims& sizes
   return nullptr;
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

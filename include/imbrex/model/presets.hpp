@@ -14,7 +14,7 @@
 
 #include "imbrex/model/config.hpp"
 
-namespace imbrex::presets {
+namespace imbrex::presets::inline IMBREX_ABI {
 
 /// The constants that the models of a family share.
 namespace family {
@@ -246,4 +246,4 @@ constexpr const Preset* find(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace imbrex::presets
+}  // namespace imbrex::presets::inline IMBREX_ABI

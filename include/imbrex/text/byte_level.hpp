@@ -13,7 +13,7 @@
 
 #include "imbrex/text/utf8.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 namespace byte_level {
 
@@ -75,4 +75,4 @@ inline bool from_byte_level(std::string_view text, std::string& bytes) {
   return true;
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

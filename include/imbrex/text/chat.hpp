@@ -24,7 +24,7 @@
 #include "imbrex/base/printable.hpp"
 #include "imbrex/text/tokenizer.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// One turn of a dialogue.
 struct Message {
@@ -35,7 +35,7 @@ struct Message {
 /// Whether the tokens of a dialogue end by opening the assistant's answer.
 enum class Reply { open, none };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI
 
 namespace imbrex::text::inline IMBREX_ABI {
 

@@ -9,7 +9,7 @@
 
 #include "imbrex/base/version.hpp"
 
-namespace imbrex::text {
+namespace imbrex::text::inline IMBREX_ABI {
 
 /// Pairs of symbol numbers (0 or more) and what they merge to. Open addressing, linear probing,
 /// at most half full.
@@ -60,4 +60,4 @@ class PairTable {
   std::vector<Slot> slots_ = std::vector<Slot>(2, Slot{empty, {}});
 };
 
-}  // namespace imbrex::text
+}  // namespace imbrex::text::inline IMBREX_ABI

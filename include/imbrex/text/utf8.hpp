@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace imbrex {
+#include "imbrex/base/version.hpp"
+
+namespace imbrex::inline IMBREX_ABI {
 
 /// What stands at the front of some bytes.
 enum class Utf8Status {
@@ -70,4 +72,4 @@ inline void append_utf8(char32_t code, std::string& text) {
   }
 }
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

@@ -6,7 +6,7 @@
 
 #include "imbrex/text/utf8.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// Cuts a stream of bytes at the ends of characters: a piece of a token stream may stop inside a
 /// character, a terminal or a JSON string must not.
@@ -57,4 +57,4 @@ class Utf8Stream {
   int held_bytes_ = 0;
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI

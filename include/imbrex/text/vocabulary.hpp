@@ -12,7 +12,7 @@
 #include "imbrex/base/index.hpp"
 #include "imbrex/base/token.hpp"
 
-namespace imbrex {
+namespace imbrex::inline IMBREX_ABI {
 
 /// "There is no such token."
 inline constexpr token_t no_token = -1;
@@ -54,7 +54,7 @@ struct VocabularyParts {
   std::string chat_template;   ///< as in the file; empty where there is none
 };
 
-}  // namespace imbrex
+}  // namespace imbrex::inline IMBREX_ABI
 
 namespace imbrex::inline IMBREX_ABI {
 

@@ -13,7 +13,7 @@
 #include "imbrex/kernels/arch/parts/rounded.hpp"
 #include "imbrex/kernels/arch/parts/softmax.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// The functions of one instruction set; constant-initialised.
 struct Kernels {
@@ -46,4 +46,4 @@ constexpr Kernels with_bf16(Kernels kernels, const char* name, const Bf16Gemm& b
   return kernels;
 }
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -6,7 +6,7 @@
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/reference/math.hpp"
 
-namespace imbrex::kernels::reference {
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// One number. At -inf all four have the limit 0, which the formulas would make -inf * 0.
 constexpr double activation(double x, Activation f) {
@@ -45,4 +45,4 @@ constexpr void gate(Rows y, ConstRows gated, ConstRows up, Activation f) {
   }
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

@@ -3,7 +3,7 @@
 
 #include "imbrex/kernels/operands.hpp"
 
-namespace imbrex::kernels::reference {
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// y = a + b.
 constexpr void add(Rows y, ConstRows a, ConstRows b) {
@@ -12,4 +12,4 @@ constexpr void add(Rows y, ConstRows a, ConstRows b) {
   }
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

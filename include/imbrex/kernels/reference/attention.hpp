@@ -5,7 +5,7 @@
 #include "imbrex/kernels/attention_args.hpp"
 #include "imbrex/kernels/reference/math.hpp"
 
-namespace imbrex::kernels::reference {
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// s_j = scale q . key_j, then cap tanh(s_j / cap) if soft_cap is not 0.
 constexpr double score(const AttentionArgs& a, index_t query, index_t head, index_t key) {
@@ -61,4 +61,4 @@ constexpr void attention(const AttentionArgs& a) {
   delete[] scores;
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

@@ -4,7 +4,7 @@
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/reference/math.hpp"
 
-namespace imbrex::kernels::reference {
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// y_j = (x_j - mean) / sqrt(variance + eps) * weight_j + bias_j, the variance divided by n; `bias`
 /// may be null, y may be x.
@@ -27,4 +27,4 @@ constexpr void layer_norm(Rows y, ConstRows x, const float* weight, const float*
   }
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

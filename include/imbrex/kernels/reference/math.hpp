@@ -6,7 +6,9 @@
 #include <limits>
 #include <type_traits>
 
-namespace imbrex::kernels::reference {
+#include "imbrex/base/version.hpp"
+
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// e^x, to about 1e-15 relative.
 constexpr double exp(double x) {
@@ -53,4 +55,4 @@ constexpr double tanh(double x) {
   return x < 0 ? (e - 1) / (e + 1) : (1 - e) / (1 + e);
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

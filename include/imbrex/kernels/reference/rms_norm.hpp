@@ -4,7 +4,7 @@
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/reference/math.hpp"
 
-namespace imbrex::kernels::reference {
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// y_j = x_j / sqrt(mean(x^2) + eps) * (weight_offset + weight_j); y may be x.
 constexpr void rms_norm(Rows y, ConstRows x, const float* weight, float eps,
@@ -24,4 +24,4 @@ constexpr void rms_norm(Rows y, ConstRows x, const float* weight, float eps,
   }
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

@@ -6,7 +6,7 @@
 #include "imbrex/base/rope_pairs.hpp"
 #include "imbrex/kernels/operands.hpp"
 
-namespace imbrex::kernels::reference {
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// Turns pair i of every head of row t, in place, by the angle positions[t] * frequencies[i]:
 /// (a, b) <- magnitude * (a cos - b sin, a sin + b cos). Components from `rotary_dims` on stay.
@@ -30,4 +30,4 @@ inline void rope(Heads x, const index_t* positions, const float* frequencies, in
   }
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

@@ -3,7 +3,7 @@
 
 #include "imbrex/kernels/operands.hpp"
 
-namespace imbrex::kernels::reference {
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// y = factor x.
 constexpr void scale(Rows y, ConstRows x, float factor) {
@@ -12,4 +12,4 @@ constexpr void scale(Rows y, ConstRows x, float factor) {
   }
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

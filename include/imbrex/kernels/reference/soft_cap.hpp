@@ -4,7 +4,7 @@
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/reference/math.hpp"
 
-namespace imbrex::kernels::reference {
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// y = cap tanh(x / cap).
 constexpr void soft_cap(Rows y, ConstRows x, float cap) {
@@ -16,4 +16,4 @@ constexpr void soft_cap(Rows y, ConstRows x, float cap) {
   }
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

@@ -4,7 +4,7 @@
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/reference/math.hpp"
 
-namespace imbrex::kernels::reference {
+namespace imbrex::kernels::reference::inline IMBREX_ABI {
 
 /// y_j = e^(x_j - m) / sum_k e^(x_k - m), m = max x. A row of nothing but -inf gives zeros, a row
 /// with a NaN gives NaN throughout.
@@ -28,4 +28,4 @@ constexpr void softmax(Rows y, ConstRows x) {
   }
 }
 
-}  // namespace imbrex::kernels::reference
+}  // namespace imbrex::kernels::reference::inline IMBREX_ABI

@@ -8,7 +8,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels::tiles {
+namespace imbrex::kernels::tiles::inline IMBREX_ABI {
 
 using Lanes [[gnu::vector_size(16)]] = float;
 using IntLanes [[gnu::vector_size(16)]] = std::int32_t;
@@ -55,4 +55,4 @@ inline void map(index_t n, float* y, const float* a, const float* b, F f) {
   if (i < n) store_part(y + i, f(load_part(a + i, n - i), load_part(b + i, n - i)), n - i);
 }
 
-}  // namespace imbrex::kernels::tiles
+}  // namespace imbrex::kernels::tiles::inline IMBREX_ABI

@@ -5,7 +5,7 @@
 
 #include "imbrex/kernels/arch/parts/rope.hpp"
 
-namespace imbrex::kernels::tiles {
+namespace imbrex::kernels::tiles::inline IMBREX_ABI {
 
 /// The largest magnitude of n frequencies.
 inline double largest_frequency(const float* frequencies, index_t n) {
@@ -35,4 +35,4 @@ inline void find_far_turns(Turns& turns, double position, const float* frequenci
   }
 }
 
-}  // namespace imbrex::kernels::tiles
+}  // namespace imbrex::kernels::tiles::inline IMBREX_ABI

@@ -24,7 +24,7 @@
 #pragma GCC target("amx-tile,amx-bf16,avx2,fma,f16c")
 #endif
 
-namespace imbrex::kernels::arch::amx {
+namespace imbrex::kernels::arch::amx::inline IMBREX_ABI {
 
 using namespace avx512_vnni;  // the vocabulary
 
@@ -35,7 +35,7 @@ using namespace avx512_vnni;  // the vocabulary
 
 inline constexpr Kernels kernels = with_bf16(avx512_vnni::kernels, "amx", bf16_gemm);
 
-}  // namespace imbrex::kernels::arch::amx
+}  // namespace imbrex::kernels::arch::amx::inline IMBREX_ABI
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -21,7 +21,7 @@
 #pragma GCC target("avx2,fma,f16c")
 #endif
 
-namespace imbrex::kernels::arch::avx2 {
+namespace imbrex::kernels::arch::avx2::inline IMBREX_ABI {
 
 #include "imbrex/kernels/arch/avx2/simd.inl"
 #include "imbrex/kernels/tiles/stored_dot.inl"
@@ -39,7 +39,7 @@ namespace imbrex::kernels::arch::avx2 {
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
 #include "imbrex/kernels/tiles/kernels.inl"
 
-}  // namespace imbrex::kernels::arch::avx2
+}  // namespace imbrex::kernels::arch::avx2::inline IMBREX_ABI
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -23,7 +23,7 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
 #endif
 
-namespace imbrex::kernels::arch::avx512 {
+namespace imbrex::kernels::arch::avx512::inline IMBREX_ABI {
 
 #include "imbrex/kernels/arch/avx512/simd.inl"
 #include "imbrex/kernels/tiles/stored_dot.inl"
@@ -40,7 +40,7 @@ namespace imbrex::kernels::arch::avx512 {
 using avx2::rounded_kernels;  // which see in avx512_vnni for processors that have VNNI
 #include "imbrex/kernels/tiles/kernels.inl"
 
-}  // namespace imbrex::kernels::arch::avx512
+}  // namespace imbrex::kernels::arch::avx512::inline IMBREX_ABI
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -22,7 +22,7 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")
 #endif
 
-namespace imbrex::kernels::arch::avx512_vnni {
+namespace imbrex::kernels::arch::avx512_vnni::inline IMBREX_ABI {
 
 using namespace avx512;  // the vocabulary
 
@@ -36,7 +36,7 @@ using namespace avx512;  // the vocabulary
 
 inline constexpr Kernels kernels = with_int8(with_rounded(avx512::kernels, rounded_kernels));
 
-}  // namespace imbrex::kernels::arch::avx512_vnni
+}  // namespace imbrex::kernels::arch::avx512_vnni::inline IMBREX_ABI
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -6,7 +6,7 @@
 #include "imbrex/base/index.hpp"
 #include "imbrex/kernels/mask.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Floats from row to row in the buffers of attention: 256 keys of a tile, or numbers of a head,
 /// and a vector or two on either side. No multiple of 512 bytes: some rows of it share no cache
@@ -65,4 +65,4 @@ struct Attention {
 /// Bounds of those numbers over all sets, for buffers.
 inline constexpr index_t attention_most_rows = 14, attention_most_panel = 32;
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

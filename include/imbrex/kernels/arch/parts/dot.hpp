@@ -5,7 +5,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// The sum over i < n of w[i] x[i], w stored in some format, n a whole number of its blocks.
 using Dot = float (*)(const std::byte* w, const float* x, index_t n);
@@ -16,4 +16,4 @@ using Dots = void (*)(const std::byte* w, const float* x, index_t x_stride, inde
                       float* out);
 inline constexpr index_t most_dot_rows = 4;  ///< of all sets
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -4,7 +4,7 @@
 #include "imbrex/base/activation.hpp"
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// y[i] = f(x[i]), and y[i] = f(a[i], b[i]), for i < n; y may be an operand. An element's bits do
 /// not depend on where in the row it stands.
@@ -23,4 +23,4 @@ struct Elementwise {
   MapRowBy scale, soft_cap;  ///< by x, and by tanh(x / by)
 };
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -6,7 +6,7 @@
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Inputs that a panel of gemm has at most: a block of the largest formats. Of 32 outputs (AVX-512)
 /// it is 32 kB and stays, with 14 rows of x, in a first-level cache of 48 kB; of 16 (AVX2) it is
@@ -48,4 +48,4 @@ struct Gemm {
 /// Bounds of those numbers over all sets, for buffers.
 inline constexpr index_t gemm_most_rows = 14, gemm_most_panel = 32;
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -12,7 +12,7 @@
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Outputs or rows of x of a tile, and inputs; numbers in bf16 of one, or floats.
 inline constexpr index_t tile_rows = 16, tile_inputs = 32, tile_numbers = 512, tile_floats = 256;
@@ -97,4 +97,4 @@ struct Bf16Gemm {
   AddTile add;
 };
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -7,7 +7,7 @@
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Inputs of a run of gemm in integers at most, two blocks of the largest formats. A panel of it,
 /// for 32 outputs, is 22 kB (28 kB where 16 numbers share a scale), and with the 4 kB of six rows
@@ -62,4 +62,4 @@ struct Int8Gemm {
 inline constexpr index_t int8_most_rows = 6, int8_most_outputs = 32;
 inline constexpr index_t int8_panel_bytes = int8_most_outputs * int8_inputs / 16 * (16 + 12);
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

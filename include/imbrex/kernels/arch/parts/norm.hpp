@@ -3,7 +3,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// y[i] = (x[i] - centre) factor (offset + weight[i]) + bias[i] for i < n; y may be x, and `bias`
 /// may be null.
@@ -21,4 +21,4 @@ struct Norm {
   void (*apply)(const NormedRow& row);
 };
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -4,7 +4,7 @@
 #include "imbrex/base/index.hpp"
 #include "imbrex/base/rope_pairs.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Pairs of a head that are turned at a time: all those of a head of 128; wider ones take several
 /// turns.
@@ -37,4 +37,4 @@ struct Rope {
 static_assert(static_cast<int>(RopePairs::interleaved) == 0 &&
               static_cast<int>(RopePairs::half) == 1);
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -7,7 +7,7 @@
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Numbers of x that share a scale when they are rounded to int8.
 inline constexpr index_t rounded_block = 32;
@@ -56,4 +56,4 @@ struct RoundedKernels {
   Rounded by_dtype[dtype_count];
 };
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

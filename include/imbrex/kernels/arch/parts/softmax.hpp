@@ -3,7 +3,7 @@
 
 #include "imbrex/base/index.hpp"
 
-namespace imbrex::kernels {
+namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// The parts of a softmax of n numbers.
 struct Softmax {
@@ -16,4 +16,4 @@ struct Softmax {
   double (*exponentials)(float* y, const float* x, index_t n, float peak);
 };
 
-}  // namespace imbrex::kernels
+}  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -7,7 +7,7 @@
 #include "imbrex/base/f16.hpp"
 #include "imbrex/kernels/arch/kernels.hpp"
 
-namespace imbrex::kernels::arch::scalar {
+namespace imbrex::kernels::arch::scalar::inline IMBREX_ABI {
 
 #include "imbrex/kernels/arch/scalar/simd.inl"
 #include "imbrex/kernels/tiles/stored_dot.inl"
@@ -25,4 +25,4 @@ namespace imbrex::kernels::arch::scalar {
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
 #include "imbrex/kernels/tiles/kernels.inl"
 
-}  // namespace imbrex::kernels::arch::scalar
+}  // namespace imbrex::kernels::arch::scalar::inline IMBREX_ABI
