@@ -5,7 +5,7 @@
 // Each function row_<format> decodes one block. The numbers are those of quant/decode.hpp, rounded.
 // A vector has numbers that follow one another and share a scale, so nothing is transposed: for 32
 // numbers of 4 bits AVX-512 takes a load that widens 16 bytes, and for each half of it a shift, a
-// mask, a conversion and a product, then one instruction rounds both: some 11.
+// mask, a conversion and a product, then one instruction rounds both.
 
 /// `lanes` numbers from number i on, of 32 in four bits: 16 in the lower halves of 16 bytes, then
 /// 16 in the upper ones.

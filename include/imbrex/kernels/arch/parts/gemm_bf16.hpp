@@ -56,8 +56,8 @@ struct NextPanel {
   index_t to_stride;
 };
 
-/// A block of the largest formats: some 300 instructions to decode. Processors look that far ahead
-/// twice over, so that products of tiles go on beside it.
+/// A block of the largest formats: 100 to 250 instructions to decode. A processor has 512 under way
+/// at once (Sapphire Rapids), so that products of tiles go on beside them.
 inline constexpr index_t panel_slice = 256;
 
 /// Products of a panel of tile_pair outputs with packed rows of x: sums, as tiles, of outputs
