@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "imbrex/kernels/matmul.hpp"
 #include "tests/kernels/amx/emulated.hpp"
+#include "tests/support/arithmetic.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/instruction_sets.hpp"
@@ -245,6 +247,32 @@ TEST_CASE("amx gemm_bf16: the same by the processor's tiles") {
   check_rounding(kernel);
   check_infinities(kernel);
   check_sizes_of_zero(kernel);
+}
+
+TEST_CASE("amx matmul: in tiles where it may round, the weights are for it, and rows are many") {
+  if (!available(Isa::amx)) return;
+  const WithSet set(Isa::amx);
+  const auto matmul = [](Rows y, ConstRows x, const Matrix& w, const float* bias) {
+    kernels::matmul(y, x, w, bias);
+  };
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_k}) {
+    const Operands operands(dtype, 40, 256, 19);
+    for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::int8}) {
+      const WithArithmetic use(arithmetic);
+      for (const index_t rows : {1, 4, 5, 16, 17, 19}) {
+        const bool many = rows > (traits(dtype).block > 1 ? 16 : 4);
+        const bool tiles = many && dtype > Dtype::f16 && arithmetic == Arithmetic::int8;
+        const bool few = rows <= 4 || (arithmetic == Arithmetic::int8 && !many);
+        const Product expected = tiles ? multiply<kernels::arch::amx::bf16_gemm>
+                                 : few ? kernels::gemv
+                                       : kernels::gemm;
+        CAPTURE(std::string(name(dtype)));
+        CAPTURE(rows);
+        CHECK(different_bits(product(matmul, operands, 0, rows, 40, nullptr),
+                             product(expected, operands, 0, rows, 40, nullptr)) == "");
+      }
+    }
+  }
 }
 #endif
 

@@ -113,9 +113,9 @@ inline std::string available_isa_names() {
   return names;
 }
 
-/// Whether a set is used only where it is asked for by name. AMX is: its kernels were run on
-/// emulated tiles and on no processor that has them, so that neither their speed nor the last bits
-/// of their sums are known.
+/// Whether a set is used only where it is asked for by name. AMX is: its kernels were run on an
+/// emulated processor and on no real one, so that neither their speed nor the last bits of their
+/// sums are known.
 constexpr bool must_be_asked_for(Isa isa) { return isa == Isa::amx; }
 
 /// The set that IMBREX_ISA names, or the best one of this machine that need not be asked for.
