@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "imbrex/kernels/arch/parts/attention.hpp"
 #include "imbrex/kernels/attention_args.hpp"
 #include "imbrex/kernels/quant/decode.hpp"
-#include "imbrex/kernels/tiles/lanes.hpp"
 
 namespace imbrex::kernels::tiles::inline IMBREX_ABI {
 
@@ -304,16 +304,15 @@ inline void attend(const Attention& kernel, const AttentionArgs& a, AttentionRow
   }
 }
 
-/// out / total, and log sum e^s. (+ 0: a sum's zero may have either sign, by what was beside it.)
-inline void finish_row(const AttentionArgs& a, index_t query, index_t head, float peak,
-                       float total) {
+/// sums / total, and log sum e^s.
+inline void finish_row(const Attention& kernel, const AttentionArgs& a, index_t query, index_t head,
+                       const float* sums, float peak, float total) {
   if (a.log_sum_exp != nullptr) {
     a.log_sum_exp[query * a.q.heads + head] =
         total == 0 ? -std::numeric_limits<float>::infinity() : peak + std::log(total);
   }
   const float factor = total == 0 ? 0.0f : 1.0f / total;  // no key, or scores of -inf alone
-  float* out = a.out.at(query, head);
-  map(a.out.head_dim, out, out, [factor](Lanes v) { return v * factor + 0.0f; });
+  kernel.finish(a.out.at(query, head), sums, a.out.head_dim, factor);
 }
 
 }  // namespace imbrex::kernels::tiles::inline IMBREX_ABI

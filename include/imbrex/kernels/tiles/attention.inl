@@ -174,3 +174,11 @@ inline void merge_values(float* out, const float* sums, index_t n, float old_wei
   }
   for (; i < n; ++i) out[i] = sums[i] * weight + out[i] * old_weight;
 }
+
+struct FinishedValue {
+  float factor;
+  [[gnu::always_inline]] Floats operator()(Floats sum) const { return sum * factor + 0.0f; }
+};
+inline void finish_values(float* out, const float* sums, index_t n, float factor) {
+  map(n, out, FinishedValue{factor}, sums);
+}

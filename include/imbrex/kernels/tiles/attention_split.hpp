@@ -19,7 +19,7 @@ inline void attend_rows(const Attention& kernel, const AttentionArgs& a, index_t
   const index_t group = a.q.heads / a.kv_heads;
   for (index_t i = 0; i < count; ++i) {
     const index_t query = (first + i) / group, head = kv_head * group + (first + i) % group;
-    finish_row(a, query, head, rows.peak[i], rows.total[i]);
+    finish_row(kernel, a, query, head, rows.out[i], rows.peak[i], rows.total[i]);
   }
 }
 
@@ -121,11 +121,10 @@ class AttentionSplit {
   }
 
   void finish(index_t kv_head, const float* part) const {
-    const index_t group = a_.q.heads / a_.kv_heads, n = a_.out.head_dim;
+    const index_t group = a_.q.heads / a_.kv_heads;
     for (index_t i = 0; i < rows_; ++i, part += row_) {
       const index_t query = i / group, head = kv_head * group + i % group;
-      std::memcpy(a_.out.at(query, head), part, static_cast<std::size_t>(n) * sizeof(float));
-      finish_row(a_, query, head, part[row_ - 2], part[row_ - 1]);
+      finish_row(kernel_, a_, query, head, part, part[row_ - 2], part[row_ - 1]);
     }
   }
 

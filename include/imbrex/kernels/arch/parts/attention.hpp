@@ -52,6 +52,10 @@ using WeighKeys = void (*)(const AttentionScores& scores);
 using MergeValues = void (*)(float* out, const float* sums, index_t n, float old_weight,
                              float weight);
 
+/// out[i] = factor sums[i] + 0 for i < n; out may be sums. (+ 0: a sum's zero may have either sign,
+/// by what was beside it.)
+using FinishValues = void (*)(float* out, const float* sums, index_t n, float factor);
+
 /// The parts of attention.
 struct Attention {
   index_t rows;                   ///< that `multiply` takes at most,
@@ -60,6 +64,7 @@ struct Attention {
   MultiplyAttention multiply[3];  ///< likewise, by what is stored in `panel`
   WeighKeys weigh;
   MergeValues merge;
+  FinishValues finish;
 };
 
 /// Bounds of those numbers over all sets, for buffers.
