@@ -31,6 +31,7 @@ inline constexpr Door doors[] = {
     {"pcre2.h", "imbrex/text/"},
     {"utf8proc.h", "imbrex/text/"},
     {"omp.h", "imbrex/base/threads.hpp"},
+    {"pthread.h", "imbrex/base/threads.hpp"},
     {"nlohmann/", "imbrex/formats/json"},
     {"mpi.h", "imbrex/distributed/"},
     {"immintrin.h", "imbrex/kernels/"},
