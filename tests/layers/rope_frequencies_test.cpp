@@ -104,3 +104,21 @@ TEST_CASE("rope: scaling and pairs that there are not") {
   CHECK(error_of<ConfigError>([] { Rope<HeadDim<>>({1.0f}, RopePairs(2)); }) ==
         "rope.pairs = 2: expected 0 or 1");
 }
+
+// Angles of an infinite frequency are infinite or, at position 0, NaN, and so are sines and
+// cosines: every logit would be NaN, without a word of why.
+TEST_CASE("rope: frequencies that are not finite are refused") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  CHECK(error_of<ConfigError>([&] { Rope<HeadDim<>>({1.0f, infinity}); }) ==
+        "rope frequency 1 = inf: expected a finite number");
+  CHECK(error_of<ConfigError>([&] { Rope<HeadDim<>>({1.0f}, RopePairs::half, infinity); }) ==
+        "rope magnitude = inf: expected a finite number");
+  // theta^(-2/4) / factor = 10^15 / 10^-25
+  CHECK(error_of<ConfigError>([] {
+          Rope<HeadDim<>>{
+              rope_frequencies(1e-30, 4, {.kind = RopeScalingKind::linear, .factor = 1e-25})};
+        }) == "rope frequency 1 = inf: expected a finite number");
+  // With theta = 1 all pairs turn alike, and YaRN's ramp has no place for its ends.
+  const RopeScaling yarn{.kind = RopeScalingKind::yarn, .factor = 4, .original_context = 4096};
+  CHECK_THROWS_AS(Rope<HeadDim<>>{rope_frequencies(1, 4, yarn)}, ConfigError);
+}

@@ -1,6 +1,10 @@
 // Rotary positions (Su et al.: "RoFormer", 2021).
 #pragma once
 
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "imbrex/kernels/rope.hpp"
@@ -16,7 +20,8 @@ template <class D>
 class Rope {
  public:
   /// `frequencies`: radians per position, one for each pair. Throws ShapeError where D is static
-  /// and too small for them, ConfigError where there are no such pairs.
+  /// and too small for them, ConfigError where there are no such pairs, or a number is not finite
+  /// (of a theta and a factor that are both tiny, say): its pairs would be NaN at every position.
   explicit Rope(std::vector<float> frequencies, RopePairs pairs = RopePairs::interleaved,
                 float magnitude = 1)
       : frequencies_(std::move(frequencies)), pairs_(pairs), magnitude_(magnitude) {
@@ -24,6 +29,11 @@ class Rope {
     if (pairs > RopePairs::half) {
       raise(ConfigError("rope.pairs", std::to_string(static_cast<int>(pairs)), "0 or 1"));
     }
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+      if (std::isfinite(frequencies_[i])) continue;
+      fail_number("rope frequency " + std::to_string(i), frequencies_[i]);
+    }
+    if (!std::isfinite(magnitude)) fail_number("rope magnitude", magnitude);
   }
 
   /// Turns x[Time, A, D] in place, row t by positions[t]; A is Heads or KvHeads. Heads and rows may
@@ -59,6 +69,12 @@ class Rope {
     }
     kernels::rope(as_heads(x), positions.data(), frequencies_.data(), rotary_dims(), pairs_,
                   magnitude_);
+  }
+
+  [[noreturn, gnu::cold, gnu::noinline]] static void fail_number(std::string key, float value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", static_cast<double>(value));
+    raise(ConfigError(std::move(key), text, "a finite number"));
   }
 
   void check_width(index_t head_dim) const {
