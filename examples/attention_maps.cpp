@@ -271,7 +271,7 @@ Options parse(int argc, char** argv) {
     else if (option == "--head")
       a.head = line.number<std::uint32_t>(option);
     else if (option == "--svg")
-      a.svg = line.value(option);
+      a.svg = line.file(option);
     else if (examples::asks_for_help(option))
       a.help = true;
     else

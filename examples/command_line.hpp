@@ -36,6 +36,14 @@ class CommandLine {
     return std::string(take());
   }
 
+  /// The same as the name of a file. Throws UsageError where it is empty, which a script's variable
+  /// is that was not set.
+  std::string file(std::string_view option) {
+    const std::string name = value(option);
+    if (name.empty()) imbrex::raise(UsageError(std::string(option) + ": expected a file's name"));
+    return name;
+  }
+
   /// The same as a number, all of it. Throws UsageError.
   template <class T>
   T number(std::string_view option) {

@@ -214,7 +214,7 @@ bool run(int argc, char** argv) {
     if (asks_for_help(word)) return false;
     if (word == "--all") {
       all = true;
-    } else if (!path.empty() || word.starts_with("-")) {
+    } else if (!path.empty() || word.empty() || word.starts_with("-")) {
       refuse(word);
     } else {
       path = word;

@@ -220,7 +220,7 @@ bool run(int argc, char** argv) {
   while (!words.done()) {
     const std::string_view word = words.take();
     if (asks_for_help(word)) return false;
-    if (!model.empty() || word.starts_with("-")) refuse(word);
+    if (!model.empty() || word.empty() || word.starts_with("-")) refuse(word);
     model = word;
   }
   if (is_file(model)) {

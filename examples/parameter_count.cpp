@@ -166,7 +166,7 @@ bool run(int argc, char** argv) {
     const std::string_view word = words.take();
     if (asks_for_help(word)) return false;
     const bool unknown = word.starts_with("-") && word != "--where-the-notes-differ";
-    if (!argument.empty() || unknown) refuse(word);
+    if (!argument.empty() || word.empty() || unknown) refuse(word);
     argument = word;
   }
   if (argument.empty()) {

@@ -214,7 +214,7 @@ Options parse(int argc, char** argv) {
     else if (word == "--threads")
       set_threads(line.number<int>(word));
     else if (word == "--svg")
-      a.svg = line.value(word);
+      a.svg = line.file(word);
     else if (examples::asks_for_help(word))
       a.help = true;
     else if (named || word.starts_with("-"))

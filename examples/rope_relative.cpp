@@ -212,7 +212,7 @@ bool run(int argc, char** argv) {
     const std::string_view word = line.take();
     if (examples::asks_for_help(word)) return false;
     if (word != "--svg") examples::refuse(word);
-    svg = line.value(word);
+    svg = line.file(word);
   }
   Random random(1);
   const Head q = random_head(random), k = random_head(random);

@@ -140,7 +140,7 @@ bool run(int argc, char** argv) {
     const std::string_view option = line.take();
     if (examples::asks_for_help(option)) return false;
     if (option != "--svg") examples::refuse(option);
-    svg = line.value(option);
+    svg = line.file(option);
   }
   Random random(1);
   std::vector<Sample> samples;

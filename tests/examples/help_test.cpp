@@ -39,3 +39,19 @@ TEST_CASE("examples: a help that is the value of an option is that value") {
                        "attention_maps")
             .find("-h: ") == 0);
 }
+
+// What a script passes whose variable is not set: "--svg $FILE" must not go without a picture, nor
+// "$MODEL" be the default one.
+TEST_CASE("examples: an empty word is no file, and not left out") {
+  for (const std::string name : {"inspect", "memory_ledger", "parameter_count", "rope_relative"}) {
+    CAPTURE(name);
+    CHECK(one_line_error(run_program(IMBREX_EXAMPLES + name, {""}), name) ==
+          "unexpected argument ''; see --help");
+  }
+  for (const std::string name :
+       {"attention_maps", "prefill_and_decode", "rope_relative", "why_sqrt_dk"}) {
+    CAPTURE(name);
+    CHECK(one_line_error(run_program(IMBREX_EXAMPLES + name, {"--svg", ""}), name) ==
+          "--svg: expected a file's name");
+  }
+}
