@@ -227,6 +227,28 @@ TEST_CASE("the default is not more than the processors' time that there is") {
   }
 }
 
+// Quotas of 1, of more processors than there are, and none, as if the system had said so.
+TEST_CASE("a quota limits the default where OpenMP takes all processors, and nothing else") {
+  struct Keep {
+    int quota = threads_detail::quota_threads(), threads = omp_get_max_threads();
+    ~Keep() {
+      threads_detail::quota_limit.store(quota);
+      omp_set_num_threads(threads);
+    }
+  } keep;
+  const int all = omp_get_num_procs();
+  const auto with_quota = [](int quota) {
+    threads_detail::quota_limit.store(quota);
+    return default_threads();
+  };
+  omp_set_num_threads(all);
+  CHECK(with_quota(1) == 1);
+  CHECK(with_quota(all + 1) == all);
+  CHECK(with_quota(most_threads) == all);
+  omp_set_num_threads(all + 2);  // asked for: nobody's default
+  CHECK(with_quota(1) == all + 2);
+}
+
 #else
 
 TEST_CASE("without OpenMP there is one thread") {

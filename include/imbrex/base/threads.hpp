@@ -80,7 +80,8 @@ inline void prepare_for_forks() {
 /// How many threads the library uses where set_threads was not called: as many as OpenMP would
 /// (OMP_NUM_THREADS, omp_set_num_threads; else one for each processor that this process may run
 /// on). Where OpenMP takes all processors because nobody told it otherwise, no more than the
-/// process's control groups give it time for (`cpu_quota`). 1 without OpenMP.
+/// process's control groups give it time for (`cpu_quota`); omp_set_num_threads with that number
+/// cannot be told from nobody's word. 1 without OpenMP.
 inline int default_threads() {
 #if IMBREX_HAS_OPENMP
   const int all = static_cast<int>(lesser(omp_get_max_threads(), most_threads));

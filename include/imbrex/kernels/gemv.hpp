@@ -10,7 +10,9 @@
 
 namespace imbrex::kernels::inline IMBREX_ABI {
 
-/// Weights of a work item: some 30 us of work, several times what starting a team costs.
+/// Weights of a work item: 18 kB (Q4_0) to 128 kB (F32), 1 to 10 us of reading where a core gets 13
+/// GB/s. Threads that come to the last items are that far apart at most, and claiming an item is
+/// one atomic operation.
 inline constexpr index_t gemv_item_weights = 32768;
 
 /// Columns that rounded activations are multiplied by in a run, a sum of its own; and the most rows
