@@ -146,9 +146,15 @@ bool print(std::string_view piece) {
   return true;
 }
 
+GenerationResult say(Session<>& session, const GenerationOptions& options) {
+  struct LineEnd {  // also before an error's line
+    ~LineEnd() { std::printf("\n"); }
+  } end;
+  return session.generate(options, print);
+}
+
 void answer(Session<>& session, const Arguments& a) {
-  const GenerationResult result = session.generate(a.generation, print);
-  std::printf("\n");
+  const GenerationResult result = say(session, a.generation);
   if (!a.quiet && result.reason == StopReason::length) {
     std::fprintf(stderr, "(stopped after %zu tokens: --max-tokens)\n", result.tokens.size());
   }
