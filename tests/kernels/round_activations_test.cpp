@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -136,6 +137,35 @@ TEST_CASE("round_activations: every set follows the rule, bit for bit") {
           CHECK(agrees(x));
         }
       }
+    }
+  }
+}
+
+// Upward, 127 / m times m is 127.00001 for some m, and then 128: as a byte -128, the largest number
+// with the wrong sign.
+TEST_CASE("round_activations: no number changes its sign, however floats are rounded") {
+  struct Keep {
+    ~Keep() { std::fesetround(FE_TONEAREST); }
+  } keep;
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    CAPTURE(mode);
+    const std::vector<float> x = uniform(32 * 1000, 5);
+    REQUIRE(std::fesetround(mode) == 0);
+    const Rounded want(rule, x);
+    bool near_x = true;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double d = double{want.d[i / 32]};
+      near_x = near_x && std::abs(double{x[i]} - d * want.q[i]) <= d * (1 + 0x1p-14);
+    }
+    std::vector<Rounded> got;
+    for (const Isa isa : available_sets()) {
+      got.emplace_back(kernels::kernels_of(isa).round_activations, x);
+    }
+    std::fesetround(FE_TONEAREST);
+    CHECK(near_x);
+    for (const Rounded& each : got) {
+      CHECK(each.q == want.q);
+      CHECK(each.sum == want.sum);
     }
   }
 }

@@ -8,6 +8,13 @@
 inline constexpr std::int32_t magnitude_bits = 0x7FFFFFFF, infinity_bits = 0x7F800000,
                               least_rounded_bits = (127 - 119) << 23;
 
+/// v, which is about -127 to 127, to nearest. (Where a program has floats rounded upward, 127 / m
+/// times m may be above 127, and rounds to 128, or -128 as a byte.)
+inline Words rounded_at_most_127(Floats v) {
+  const Floats most = broadcast(127);
+  return to_nearest(v > most ? most : v);
+}
+
 inline void round_activations(const float* x, index_t n, const RoundedRow& to) {
   constexpr index_t vectors = rounded_block / lanes;
   for (index_t block = 0; block < n / rounded_block; ++block) {
@@ -25,7 +32,7 @@ inline void round_activations(const float* x, index_t n, const RoundedRow& to) {
     to.d[block] = rounds ? m / 127.0f : bits >= infinity_bits ? __builtin_nanf("") : 0.0f;
 #pragma GCC unroll 8
     for (index_t v = 0; v < vectors; ++v) {
-      const Words q = rounds ? to_nearest(load(in + v * lanes) * scale) : sums;
+      const Words q = rounds ? rounded_at_most_127(load(in + v * lanes) * scale) : sums;
       store_int8s(to.q + block * rounded_block + v * lanes, q);
       sums = sums + q;
     }

@@ -32,8 +32,8 @@ inline bool round_blocks(const float* x, index_t blocks, Int8Row& row, Words (&s
 #pragma GCC unroll 4
   for (index_t i = 0; i < blocks; ++i) {
     const Floats scale = broadcast(scales[i]);
-    const Words low = to_nearest(load(x + 32 * i) * scale),
-                high = to_nearest(load(x + 32 * i + 16) * scale);
+    const Words low = rounded_at_most_127(load(x + 32 * i) * scale),
+                high = rounded_at_most_127(load(x + 32 * i + 16) * scale);
     store_int8s(row.q + 32 * i, low);
     store_int8s(row.q + 32 * i + 16, high);
     of_block[0][i] = low;
