@@ -118,9 +118,11 @@ void show_deviation(const std::vector<Layer>& layouts) {
   examples::Table table("l");
   for (const Layer& rope : layouts) {
     const double worst = worst_deviation(rope, trials);
-    char text[64];
-    std::snprintf(text, sizeof text, "%.1e, %s the %.1e that rounding allows", worst,
-                  worst <= allowed ? "below" : "ABOVE", allowed);
+    char digits[16], text[64];
+    // Its digits depend on the machine's instruction set: not all round a multiply-add once.
+    std::snprintf(digits, sizeof digits, "%.1e", worst);
+    const char* found = worst < 1e-7 ? "below 1e-07" : digits;
+    std::snprintf(text, sizeof text, "%s, where rounding allows %.1e", found, allowed);
     table.add({rope.pairs() == RopePairs::half ? "half" : "interleaved", text});
     if (!(worst <= allowed)) raise(Error("inner products depend on more than the distance"));
   }
