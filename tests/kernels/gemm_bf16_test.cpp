@@ -255,6 +255,8 @@ TEST_CASE("amx matmul: in tiles where it may round, the weights are for it, and 
   const auto matmul = [](Rows y, ConstRows x, const Matrix& w, const float* bias) {
     kernels::matmul(y, x, w, bias);
   };
+  const Product in_tiles = multiply<kernels::arch::amx::bf16_gemm>, gemv = kernels::gemv,
+                gemm = kernels::gemm;
   for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::q8_0, Dtype::q4_k}) {
     const Operands operands(dtype, 40, 256, 19);
     for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::int8}) {
@@ -263,9 +265,7 @@ TEST_CASE("amx matmul: in tiles where it may round, the weights are for it, and 
         const bool many = rows > (traits(dtype).block > 1 ? 16 : 4);
         const bool tiles = many && dtype > Dtype::f16 && arithmetic == Arithmetic::int8;
         const bool few = rows <= 4 || (arithmetic == Arithmetic::int8 && !many);
-        const Product expected = tiles ? multiply<kernels::arch::amx::bf16_gemm>
-                                 : few ? kernels::gemv
-                                       : kernels::gemm;
+        const Product expected = tiles ? in_tiles : few ? gemv : gemm;
         CAPTURE(std::string(name(dtype)));
         CAPTURE(rows);
         CHECK(different_bits(product(matmul, operands, 0, rows, 40, nullptr),
