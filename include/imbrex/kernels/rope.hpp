@@ -21,17 +21,18 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 /// ConfigError as active_isa does.
 inline void rope(Heads x, const index_t* positions, const float* frequencies, index_t rotary_dims,
                  RopePairs pairs, float magnitude = 1) {
-  const FindTurns find = active_kernels().rope.find[static_cast<int>(pairs)];
-  const TurnHeads turn = active_kernels().rope.turn[static_cast<int>(pairs)];
+  const Rope& kernel = active_kernels().rope;
+  const FindTurns find = kernel.find[static_cast<int>(pairs)];
+  const TurnHeads turn = kernel.turn[static_cast<int>(pairs)];
   const index_t all = rotary_dims / 2, step = pairs == RopePairs::half ? 1 : 2;
   const double fastest = tiles::largest_frequency(frequencies, all);
   for_each_row(x.rows, x.heads * rotary_dims, [&](index_t t) {
     const double position = static_cast<double>(positions[t]);
-    const bool far = !(std::abs(position) * fastest < far_angle);
+    const bool beyond = !(std::abs(position) * fastest < far_angle);
     for (index_t i = 0; i < all; i += most_turns) {
       const index_t count = lesser(all - i, most_turns);
       Turns turns;  // shared by the heads
-      if (far) {
+      if (beyond) {
         tiles::find_far_turns(turns, position, frequencies + i, count, magnitude, pairs);
       } else {
         find(turns, position, frequencies + i, count, magnitude);
