@@ -423,7 +423,7 @@ def write(results, page):
         (page.parent / "pictures" / name).write_text(svg)
     is_the_page = page.resolve() == (HERE.parent.parent / "docs" / "performance.md").resolve()
     numbers = NUMBERS if is_the_page else page.with_suffix(".json")
-    numbers.write_text(json.dumps({k: v for k, v in results.items() if k != "programs"}, indent=1) + "\n")
+    numbers.write_text(json.dumps({k: v for k, v in results.items() if k != "conditions"}, indent=1) + "\n")
 
 
 def summary(results):

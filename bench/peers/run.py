@@ -8,7 +8,7 @@
     python3 bench/peers/run.py build --only decode   groups whose name matches an expression
 
 What was measured is kept in BUILD/peers/results-MODE.json after every group, so that a run that was interrupted goes
-on where it was; numbers of another build of the programs are thrown away. Needs Python 3.9 and its venv module, and
+on where it was; numbers of other programs, threads, peers or files are thrown away. Needs Python 3.9 and its venv module, and
 some 10 GB for model files. Nothing else should run on the machine.
 """
 
@@ -215,6 +215,18 @@ def describe_machine(h):
             "sets": kernel_sets, "compiler": version, "system": f"{platform.system()} {platform.release()}"}
 
 
+def conditions(h):
+    """What every number depends on, as a hash: our programs, the machine and its threads, the peers and the files."""
+    programs = ("imbrex_side", "imbrex_side_native", "eigen_side", "accuracy")
+    given = {"machine": describe_machine(h), "libraries": h.libraries, "python": str(h.python),
+             "llama": h.llama_version() if h.has_llama else None, "sets": {k: str(v) for k, v in h.set_python.items()},
+             "files": [str(h.smollm2), str(h.smollm2_f32)]}
+    digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
+    for name in programs:
+        digest.update(h.program(name).read_bytes())
+    return digest.hexdigest()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", help="the build directory")
@@ -238,13 +250,13 @@ def main():
     options.mode = options.mode or "full"
 
     h = Harness(options)
-    programs = hashlib.sha256(b"".join(h.program(n).read_bytes() for n in ("imbrex_side", "imbrex_side_native"))).hexdigest()
+    now = conditions(h)
     store = h.directory / f"results-{h.mode}.json"
     results = json.loads(store.read_text()) if store.exists() and not options.fresh else {}
-    if results.get("programs") != programs:
+    if results.get("conditions") != now:
         if results.get("measured") and not options.list:
-            print("the programs are others than before: measuring anew", file=sys.stderr)
-        results = {"programs": programs, "mode": h.mode, "measured": {}}
+            print("programs, machine, peers or files are others than before: measuring anew", file=sys.stderr)
+        results = {"conditions": now, "mode": h.mode, "measured": {}}
     groups = plan(h)
     if options.list:
         for name in groups:
@@ -269,6 +281,7 @@ def main():
             failed.append(name)
             continue
         measured["disturbed"] = h.quiet.disturbed - disturbed
+        measured["date"] = time.strftime("%Y-%m-%d")
         results["measured"][name] = measured
         partial = store.with_suffix(".partial")
         partial.write_text(json.dumps(results, indent=1))
