@@ -7,12 +7,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "command_line.hpp"
+#include "counted_heap.hpp"
 #include "imbrex/base/random.hpp"
 #include "imbrex/kernels/attention.hpp"
 #include "imbrex/kernels/matmul.hpp"
@@ -30,22 +29,6 @@ constexpr const char* usage =
     "\n"
     "Shows the online softmax on six scores, then attention over T tokens (512, 2048 and 8192,\n"
     "one head of 64) with T x T scores and by the library's tiles: difference and memory.\n";
-
-std::size_t heap_bytes = 0;  // asked for since the start
-
-}  // namespace
-
-// Every allocation of C++ comes by here.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  heap_bytes += size;
-  if (void* memory = std::malloc(size)) return memory;
-  std::fprintf(stderr, "online_softmax: no memory for %zu bytes\n", size);
-  std::exit(1);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-
-namespace {
 
 // --- Six scores in three tiles -------------------------------------------------------------------
 
@@ -138,9 +121,9 @@ void tiles(const Operands& x, float* out) {
 
 template <class Run>
 std::size_t heap_of(const Run& run) {
-  const std::size_t before = heap_bytes;
+  const std::size_t before = examples::heap_bytes;
   run();
-  return heap_bytes - before;
+  return examples::heap_bytes - before;
 }
 
 void compare(index_t tokens, examples::Table& table) {
@@ -175,15 +158,21 @@ index_t number_of_tokens(std::string_view word) {
   return tokens;
 }
 
-bool run(int argc, char** argv) {
+/// The numbers of tokens, or none where help is asked for.
+std::vector<index_t> parse(int argc, char** argv) {
   std::vector<index_t> sizes;
   examples::CommandLine line(argc, argv);
   while (!line.done()) {
     const std::string_view word = line.take();
-    if (examples::asks_for_help(word)) return false;
+    if (examples::asks_for_help(word)) return {};
     sizes.push_back(number_of_tokens(word));
   }
-  if (sizes.empty()) sizes = {512, 2048, 8192};
+  return sizes.empty() ? std::vector<index_t>{512, 2048, 8192} : sizes;
+}
+
+bool run(int argc, char** argv) {
+  const std::vector<index_t> sizes = parse(argc, argv);
+  if (sizes.empty()) return false;
   show_tiles();
   set_threads(1);  // so that all work, and all stack, is the painted thread's
   std::printf("Attention over T tokens, causal, one head of %d: bytes beside the operands.\n\n",

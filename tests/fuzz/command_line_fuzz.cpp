@@ -1,8 +1,8 @@
 // Any words as the command line of an example: a usage error or an option's own, one line without
-// control characters, or arguments that hold what was said. (online_softmax is not among them: it
-// replaces `operator new`.)
+// control characters, or arguments that hold what was said.
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -13,14 +13,20 @@
 #include <unistd.h>
 
 #include "examples/attention_weights.hpp"
+#include "examples/counted_heap.hpp"
 #include "examples/machine_limits.hpp"
 #include "examples/model_argument.hpp"
+#include "examples/painted_stack.hpp"
 #include "examples/random_model.hpp"
 #include "examples/svg.hpp"
 #include "examples/table.hpp"
 #include "examples/zero_weights.hpp"
+#include "imbrex/base/random.hpp"
 #include "imbrex/checkpoint/load.hpp"
 #include "imbrex/kernels/attention.hpp"
+#include "imbrex/kernels/matmul.hpp"
+#include "imbrex/kernels/scale.hpp"
+#include "imbrex/kernels/softmax.hpp"
 #include "imbrex/model/decoder.hpp"
 #include "imbrex/model/ledger.hpp"
 #include "imbrex/model/presets.hpp"
@@ -38,6 +44,9 @@
 #define main static unused_main
 namespace attention_maps {
 #include "examples/attention_maps.cpp"
+}
+namespace online_softmax {
+#include "examples/online_softmax.cpp"
 }
 namespace prefill_and_decode {
 #include "examples/prefill_and_decode.cpp"
@@ -93,6 +102,12 @@ void parse_attention_maps(int argc, char** argv) {
   require(a.help || (a.layer < 0) == (a.head < 0), "a layer and a head, or neither");
 }
 
+void parse_online_softmax(int argc, char** argv) {
+  for (const index_t tokens : online_softmax::parse(argc, argv)) {
+    require(tokens >= 1 && tokens <= 32768, "tokens are in their range");
+  }
+}
+
 void parse_prefill_and_decode(int argc, char** argv) {
   const auto a = prefill_and_decode::parse(argc, argv);
   require(a.help || a.svg.empty() || !a.counts, "what is counted is not drawn");
@@ -107,6 +122,10 @@ void parse_shape_trace(int argc, char** argv) {
 
 }  // namespace
 
+// online_softmax counts what `operator new` gives, by one of its own; the fuzzer's library has
+// another.
+extern "C" const char* __asan_default_options() { return "alloc_dealloc_mismatch=0"; }
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(data, size);
   const unsigned kind = input.below(5);
@@ -117,8 +136,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   argv.push_back(nullptr);
   const int argc = static_cast<int>(words.size());
   try_line([&] { take_all(argc, argv.data(), kind); });
-  for (const auto parse_line :
-       {parse_generate, parse_attention_maps, parse_prefill_and_decode, parse_shape_trace}) {
+  for (const auto parse_line : {parse_generate, parse_attention_maps, parse_online_softmax,
+                                parse_prefill_and_decode, parse_shape_trace}) {
     try_line([&] { parse_line(argc, argv.data()); });
     set_threads(0);
   }

@@ -146,6 +146,9 @@ int main(int argc, char** argv) {
                                            "8\0--batch\0"
                                            "2\0--layers\0"
                                            "3\0"));
+  write(corpus / "command_line/online", raw("\0"
+                                            "100\0"
+                                            "32768\0"));
   write(corpus / "stop_text/two", raw("\2END\0ND\0text E\0N\0D more\0"));
   write(corpus / "stop_text/cut", raw("\1\xF0\x9F\x98\x80\0\xF0\0\x9F\0\x98\0\x80\0"));
   // Penalty, temperature, k, p, min-p, seed, recent tokens, calls, kind of logits, logits.
