@@ -93,6 +93,14 @@ void check_together(const Arguments& a) {
     raise(examples::UsageError("--system: expected --chat with it: see --help"));
 }
 
+[[noreturn]] void refuse(std::string_view word) {
+  if (word.starts_with("-")) {
+    raise(examples::UsageError("unknown option " + printable(word) + ": see --help"));
+  }
+  raise(examples::UsageError("unexpected word '" + printable(word) +
+                             "': a file is --model FILE, a text --prompt \"TEXT\""));
+}
+
 Arguments parse(int argc, char** argv) {
   Arguments a;
   examples::CommandLine line(argc, argv);
@@ -120,7 +128,7 @@ Arguments parse(int argc, char** argv) {
     else if (examples::asks_for_help(option))
       a.help = true;
     else
-      raise(examples::UsageError("unknown option " + printable(option) + ": see --help"));
+      refuse(option);
   }
   if (a.help) return a;
   check_together(a);
@@ -190,10 +198,19 @@ void print_statistics(const Session<>& session) {
   std::fprintf(stderr, "%d threads, %s\n", threads(), name(active_isa()));
 }
 
+/// Throws UsageError for a --context that the model does not allow.
+void check_context(index_t tokens, const Config& config) {
+  if (tokens >= 0 && tokens <= config.context) return;
+  raise(examples::UsageError("--context: expected at most the model's context, " +
+                             std::to_string(config.context) + ", or 0 for it, got " +
+                             std::to_string(tokens)));
+}
+
 void generate(const Arguments& a) {
   active_isa();  // a wrong IMBREX_ISA is told before a large file is read
   const GgufFile file = GgufFile::open(a.model, a.access);
   const Decoder<> decoder = load_visibly(file);
+  check_context(a.session.capacity, decoder.config());
   const Tokenizer tokenizer(read_vocabulary(file));
   Session<> session(decoder, tokenizer, a.session);
   if (a.chat) {

@@ -259,6 +259,8 @@ void run_passes(const Options& a) {
   if (from_file) file = GgufFile::open(a.model);
   const Config config =
       from_file ? config_from_gguf(*file) : examples::preset_called(a.model).config;
+  if (config.context < 2)
+    raise(ConfigError("context", std::to_string(config.context), "2 or more"));
   if (a.prompt < 1 || a.prompt >= config.context) {
     raise(ConfigError("--prompt", std::to_string(a.prompt),
                       "1 to " + std::to_string(config.context - 1) + ", for one token more"));

@@ -53,7 +53,8 @@ TEST_CASE("generate: a command line that is wrong") {
   CHECK(complaint({"--model", tiny}) == "expected --prompt TEXT or --chat: see --help");
   CHECK(complaint({"--bogus"}) == "unknown option --bogus: see --help");
   CHECK(complaint({"--two\nlines"}) == "unknown option --two?lines: see --help");
-  CHECK(complaint({"prompt"}) == "unknown option prompt: see --help");
+  CHECK(complaint({"m.gguf"}) ==
+        "unexpected word 'm.gguf': a file is --model FILE, a text --prompt \"TEXT\"");
   CHECK(complaint({"--model"}) == "--model: expected a value behind it");
   for (const char* system : {"Be kind.", ""}) {
     CHECK(complaint_of({"--system", system}) == "--system: expected --chat with it: see --help");
@@ -78,9 +79,10 @@ TEST_CASE("generate: values out of range") {
   CHECK(complaint_of({"--stop", ""}) == "stop = \"\": expected a text of one byte or more");
   CHECK(complaint_of({"--threads", "-1"}) == "threads = -1: expected 0 to 1024");
   CHECK(complaint_of({"--cache", "q8_0"}) == "--cache: expected f32, f16 or bf16, got q8_0");
-  CHECK(complaint_of({"--context", "-1"}) == "cache: expected a capacity of 0 or more, got -1");
+  CHECK(complaint_of({"--context", "-1"}) ==
+        "--context: expected at most the model's context, 256, or 0 for it, got -1");
   CHECK(complaint_of({"--context", "257"}) ==
-        "capacity = 257: expected at most the model's context, 256, unless beyond_context is set");
+        "--context: expected at most the model's context, 256, or 0 for it, got 257");
 }
 
 TEST_CASE("generate: files that are no model") {
