@@ -4,14 +4,14 @@
 //   online_softmax           T = 512, 2048, 8192
 //   online_softmax 100 300   other numbers of tokens
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "command_line.hpp"
-#include "counted_heap.hpp"
 #include "imbrex/base/random.hpp"
 #include "imbrex/kernels/attention.hpp"
 #include "imbrex/kernels/matmul.hpp"
@@ -19,6 +19,7 @@
 #include "imbrex/kernels/softmax.hpp"
 #include "painted_stack.hpp"
 #include "table.hpp"
+#include "token_counts.hpp"
 
 using namespace imbrex;
 
@@ -29,6 +30,22 @@ constexpr const char* usage =
     "\n"
     "Shows the online softmax on six scores, then attention over T tokens (512, 2048 and 8192,\n"
     "one head of 64) with T x T scores and by the library's tiles: difference and memory.\n";
+
+std::size_t heap_bytes = 0;  // asked for since the start
+
+}  // namespace
+
+// Every allocation of C++ comes by here.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  heap_bytes += size;
+  if (void* memory = std::malloc(size)) return memory;
+  std::fprintf(stderr, "online_softmax: no memory for %zu bytes\n", size);
+  std::exit(1);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
 
 // --- Six scores in three tiles -------------------------------------------------------------------
 
@@ -121,9 +138,9 @@ void tiles(const Operands& x, float* out) {
 
 template <class Run>
 std::size_t heap_of(const Run& run) {
-  const std::size_t before = examples::heap_bytes;
+  const std::size_t before = heap_bytes;
   run();
-  return examples::heap_bytes - before;
+  return heap_bytes - before;
 }
 
 void compare(index_t tokens, examples::Table& table) {
@@ -147,31 +164,8 @@ void compare(index_t tokens, examples::Table& table) {
              bytes(tiles_heap), stack <= most_stack ? "below 327,680" : bytes(stack), text});
 }
 
-index_t number_of_tokens(std::string_view word) {
-  constexpr index_t most = 32768;  // 4 GiB of scores
-  index_t tokens = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), tokens);
-  if (error != std::errc() || end != word.data() + word.size() || tokens < 1 || tokens > most) {
-    raise(examples::UsageError("expected 1 to " + std::to_string(most) + " tokens, got \"" +
-                               printable(word) + "\": see --help"));
-  }
-  return tokens;
-}
-
-/// The numbers of tokens, or none where help is asked for.
-std::vector<index_t> parse(int argc, char** argv) {
-  std::vector<index_t> sizes;
-  examples::CommandLine line(argc, argv);
-  while (!line.done()) {
-    const std::string_view word = line.take();
-    if (examples::asks_for_help(word)) return {};
-    sizes.push_back(number_of_tokens(word));
-  }
-  return sizes.empty() ? std::vector<index_t>{512, 2048, 8192} : sizes;
-}
-
 bool run(int argc, char** argv) {
-  const std::vector<index_t> sizes = parse(argc, argv);
+  const std::vector<index_t> sizes = examples::token_counts(argc, argv, {512, 2048, 8192});
   if (sizes.empty()) return false;
   show_tiles();
   set_threads(1);  // so that all work, and all stack, is the painted thread's

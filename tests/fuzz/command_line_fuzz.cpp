@@ -2,7 +2,6 @@
 // control characters, or arguments that hold what was said.
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -13,20 +12,15 @@
 #include <unistd.h>
 
 #include "examples/attention_weights.hpp"
-#include "examples/counted_heap.hpp"
 #include "examples/machine_limits.hpp"
 #include "examples/model_argument.hpp"
-#include "examples/painted_stack.hpp"
 #include "examples/random_model.hpp"
 #include "examples/svg.hpp"
 #include "examples/table.hpp"
+#include "examples/token_counts.hpp"
 #include "examples/zero_weights.hpp"
-#include "imbrex/base/random.hpp"
 #include "imbrex/checkpoint/load.hpp"
 #include "imbrex/kernels/attention.hpp"
-#include "imbrex/kernels/matmul.hpp"
-#include "imbrex/kernels/scale.hpp"
-#include "imbrex/kernels/softmax.hpp"
 #include "imbrex/model/decoder.hpp"
 #include "imbrex/model/ledger.hpp"
 #include "imbrex/model/presets.hpp"
@@ -44,9 +38,6 @@
 #define main static unused_main
 namespace attention_maps {
 #include "examples/attention_maps.cpp"
-}
-namespace online_softmax {
-#include "examples/online_softmax.cpp"
 }
 namespace prefill_and_decode {
 #include "examples/prefill_and_decode.cpp"
@@ -102,8 +93,8 @@ void parse_attention_maps(int argc, char** argv) {
   require(a.help || (a.layer < 0) == (a.head < 0), "a layer and a head, or neither");
 }
 
-void parse_online_softmax(int argc, char** argv) {
-  for (const index_t tokens : online_softmax::parse(argc, argv)) {
+void parse_token_counts(int argc, char** argv) {
+  for (const index_t tokens : examples::token_counts(argc, argv, {512})) {
     require(tokens >= 1 && tokens <= 32768, "tokens are in their range");
   }
 }
@@ -122,10 +113,6 @@ void parse_shape_trace(int argc, char** argv) {
 
 }  // namespace
 
-// online_softmax counts what `operator new` gives, by one of its own; the fuzzer's library has
-// another.
-extern "C" const char* __asan_default_options() { return "alloc_dealloc_mismatch=0"; }
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(data, size);
   const unsigned kind = input.below(5);
@@ -136,7 +123,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   argv.push_back(nullptr);
   const int argc = static_cast<int>(words.size());
   try_line([&] { take_all(argc, argv.data(), kind); });
-  for (const auto parse_line : {parse_generate, parse_attention_maps, parse_online_softmax,
+  for (const auto parse_line : {parse_generate, parse_attention_maps, parse_token_counts,
                                 parse_prefill_and_decode, parse_shape_trace}) {
     try_line([&] { parse_line(argc, argv.data()); });
     set_threads(0);
