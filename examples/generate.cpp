@@ -93,7 +93,7 @@ void check_together(const Arguments& a) {
     raise(examples::UsageError("--system: expected --chat with it: see --help"));
 }
 
-[[noreturn]] void refuse(std::string_view word) {
+[[noreturn]] void refuse_word(std::string_view word) {
   if (word.starts_with("-")) {
     raise(examples::UsageError("unknown option " + printable(word) + ": see --help"));
   }
@@ -128,7 +128,7 @@ Arguments parse(int argc, char** argv) {
     else if (examples::asks_for_help(option))
       a.help = true;
     else
-      refuse(option);
+      refuse_word(option);
   }
   if (a.help) return a;
   check_together(a);
