@@ -17,9 +17,10 @@
 // values of a sequence are read exactly once: 2 S K d.
 #pragma once
 
-#include "imbrex/base/threads.hpp"
+#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/kernels/arch/table.hpp"
 #include "imbrex/kernels/attention_args.hpp"
+#include "imbrex/kernels/attention_bf16.hpp"
 #include "imbrex/kernels/tiles/attention.hpp"
 #include "imbrex/kernels/tiles/attention_split.hpp"
 
@@ -35,24 +36,19 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 /// on the rows computed with it. Throws ConfigError as active_isa does.
 inline void attention(const AttentionArgs& args) {
   if (args.q.rows == 0 || args.q.heads == 0) return;
-  const Attention& kernel = active_kernels().attention;
+  const Kernels& kernels = active_kernels();
+  if (has_attention_bf16(kernels, args) && active_arithmetic() == Arithmetic::int8) {
+    return attention_bf16(kernels.bf16, kernels.bf16_attention, args);
+  }
+  const Attention& kernel = kernels.attention;
   if (tiles::splits_keys(kernel, args)) return tiles::AttentionSplit(kernel, args).attend();
   const index_t rows = args.q.rows * (args.q.heads / args.kv_heads);
-  const index_t row_tiles = tiles::row_tiles(kernel, args.kv_heads, rows);
-  const index_t step = ceil_div(rows, row_tiles);
-  const auto attend = [&](index_t kv_head, index_t row_tile) {
-    const index_t first = row_tile * step;
-    if (first < rows) {
-      tiles::attend_rows(kernel, args, kv_head, first, lesser(step, rows - first));
-    }
-  };
-  // An item takes a tile of rows and its mirror image: a causal mask then costs all items alike.
-  const index_t pairs = ceil_div(row_tiles, 2);
-  parallel_for(args.kv_heads * pairs, [&](index_t item) {
-    const index_t kv_head = item / pairs, early = item % pairs, late = row_tiles - 1 - early;
-    attend(kv_head, early);
-    if (late != early) attend(kv_head, late);
-  });
+  const index_t tiles =
+      tiles::row_tiles(args.kv_heads, rows, tiles::attention_rows, 3 * kernel.rows);
+  tiles::deal_rows(args.kv_heads, rows, tiles, ceil_div(rows, tiles),
+                   [&](index_t kv_head, index_t first, index_t count) {
+                     tiles::attend_rows(kernel, args, kv_head, first, count);
+                   });
 }
 
 }  // namespace imbrex::kernels::inline IMBREX_ABI

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "imbrex/base/isa.hpp"
+#include "imbrex/kernels/arch/parts/attention_bf16.hpp"
 #include "imbrex/kernels/arch/parts/gemm_bf16.hpp"
 #include "imbrex/kernels/arch/sets.hpp"
 
@@ -18,6 +19,7 @@ using namespace scalar;  // the vocabulary
 #include "tests/kernels/amx/scalar_simd.inl"
 #include "imbrex/kernels/tiles/row_bf16.inl"
 #include "imbrex/kernels/tiles/gemm_bf16.inl"
+#include "imbrex/kernels/tiles/attention_bf16.inl"
 
 }  // namespace imbrex::kernels::arch::emulated
 
@@ -42,6 +44,7 @@ using namespace avx512_vnni;  // the vocabulary
 #include "imbrex/kernels/arch/amx/simd.inl"
 #include "imbrex/kernels/tiles/row_bf16.inl"
 #include "imbrex/kernels/tiles/gemm_bf16.inl"
+#include "imbrex/kernels/tiles/attention_bf16.inl"
 
 }  // namespace imbrex::kernels::arch::emulated_avx512
 

@@ -14,3 +14,10 @@ inline void store_bfloats(bf16* p, Floats low, Floats high) {
     p[lanes + i] = to_bf16(flushed(high[i]));
   }
 }
+
+inline void store_bfloat_pairs(bf16* p, Floats even, Floats odd) {
+  for (int i = 0; i < lanes; ++i) {
+    p[2 * i] = to_bf16(flushed(even[i]));
+    p[2 * i + 1] = to_bf16(flushed(odd[i]));
+  }
+}

@@ -3,6 +3,7 @@
 
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/kernels/arch/parts/attention.hpp"
+#include "imbrex/kernels/arch/parts/attention_bf16.hpp"
 #include "imbrex/kernels/arch/parts/dot.hpp"
 #include "imbrex/kernels/arch/parts/elementwise.hpp"
 #include "imbrex/kernels/arch/parts/gemm.hpp"
@@ -31,6 +32,7 @@ struct Kernels {
   RoundedKernels rounded;
   Int8Gemm int8;
   Bf16Gemm bf16;
+  Bf16Attention bf16_attention;
 };
 
 /// The same kernels with other products of rounded activations.
@@ -39,10 +41,12 @@ constexpr Kernels with_rounded(Kernels kernels, const RoundedKernels& rounded) {
   return kernels;
 }
 
-/// The same kernels under the name of a set that has products in bf16 besides.
-constexpr Kernels with_bf16(Kernels kernels, const char* name, const Bf16Gemm& bf16) {
+/// The same kernels under the name of a set that has products and attention in bf16 besides.
+constexpr Kernels with_bf16(Kernels kernels, const char* name, const Bf16Gemm& gemm,
+                            const Bf16Attention& attention) {
   kernels.name = name;
-  kernels.bf16 = bf16;
+  kernels.bf16 = gemm;
+  kernels.bf16_attention = attention;
   return kernels;
 }
 

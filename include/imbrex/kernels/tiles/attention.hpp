@@ -85,11 +85,11 @@ constexpr KeyRange overlap(KeyRange a, KeyRange b) {
   return {greater(a.first, b.first), lesser(a.last, b.last)};
 }
 
-/// From the first to the last key of `tile` that any of the rows [first, last) sees.
-inline KeyRange seen_by_any(const AttentionRows& rows, index_t first, index_t last, KeyRange tile) {
+/// From the first to the last key of `tile` that any of `count` rows sees.
+inline KeyRange seen_by_any(const KeyRange* visible, index_t count, KeyRange tile) {
   KeyRange all{0, 0};
-  for (index_t i = first; i < last; ++i) {
-    const KeyRange seen = overlap(rows.visible[i], tile);
+  for (index_t i = 0; i < count; ++i) {
+    const KeyRange seen = overlap(visible[i], tile);
     if (empty(seen)) continue;
     all = empty(all) ? seen : KeyRange{lesser(all.first, seen.first), greater(all.last, seen.last)};
   }
@@ -124,7 +124,7 @@ class AttentionTile {
         rows_(rows),
         work_(work),
         tile_(keys),
-        needed_(seen_by_any(rows, 0, rows.count, keys)),
+        needed_(seen_by_any(rows.visible, rows.count, keys)),
         k_dtype_(static_cast<int>(a.keys.dtype())),
         v_dtype_(static_cast<int>(a.values.dtype())) {}
 
@@ -137,7 +137,7 @@ class AttentionTile {
     keeps_panels_ = blocks > 1 && !packs_again_;
     for (row_ = 0; row_ < rows_.count; row_ += step) {
       count_ = lesser(step, rows_.count - row_);
-      const KeyRange keys = seen_by_any(rows_, row_, row_ + count_, tile_);
+      const KeyRange keys = seen_by_any(rows_.visible + row_, count_, tile_);
       multiply_keys(keys);
       if (!empty(keys)) attend_block(keys);
     }
@@ -304,14 +304,20 @@ inline void attend(const Attention& kernel, const AttentionArgs& a, AttentionRow
   }
 }
 
-/// sums / total, and log sum e^s.
-inline void finish_row(const Attention& kernel, const AttentionArgs& a, index_t query, index_t head,
-                       const float* sums, float peak, float total) {
+/// A row's log sum e^s, stored if it is asked for; returns what its sums are to be multiplied with.
+inline float finish_total(const AttentionArgs& a, index_t query, index_t head, float peak,
+                          float total) {
   if (a.log_sum_exp != nullptr) {
     a.log_sum_exp[query * a.q.heads + head] =
         total == 0 ? -std::numeric_limits<float>::infinity() : peak + std::log(total);
   }
-  const float factor = total == 0 ? 0.0f : 1.0f / total;  // no key, or scores of -inf alone
+  return total == 0 ? 0.0f : 1.0f / total;  // no key, or scores of -inf alone
+}
+
+/// sums / total, and log sum e^s.
+inline void finish_row(const Attention& kernel, const AttentionArgs& a, index_t query, index_t head,
+                       const float* sums, float peak, float total) {
+  const float factor = finish_total(a, query, head, peak, total);
   kernel.finish(a.out.at(query, head), sums, a.out.head_dim, factor);
 }
 

@@ -132,13 +132,18 @@ inline Floats only(Floats v, index_t column, KeyRange visible) {
   return ((place >= first) & (place < last)) ? v : broadcast(-__builtin_inff());
 }
 
+/// Scores of products q.k.
+[[gnu::always_inline]] inline Floats final_scores(Floats products, float scale, float soft_cap) {
+  const Floats v = products * scale;
+  return soft_cap == 0 ? v : soft_cap * hyperbolic_tangent(v / soft_cap);
+}
+
 /// Final scores, in place, and the largest of them; columns of the row's vectors that it does not
 /// see get -inf.
 inline float finish_scores(const AttentionScores& s, float* row, KeyRange visible) {
   Floats peak = broadcast(-__builtin_inff());
   for (index_t i = visible.first / lanes * lanes; i < visible.last; i += lanes) {
-    Floats v = load(row + i) * s.scale;
-    if (s.soft_cap != 0) v = s.soft_cap * hyperbolic_tangent(v / s.soft_cap);
+    Floats v = final_scores(load(row + i), s.scale, s.soft_cap);
     if (i < visible.first || i + lanes > visible.last) v = only(v, i, visible);
     store(row + i, v);
     peak = larger(v, peak);

@@ -13,7 +13,7 @@ inline void attend_rows(const Attention& kernel, const AttentionArgs& a, index_t
   AttentionRows rows;
   start_rows(rows, a, kv_head, first, count,
              [&](index_t query, index_t head, index_t) { return a.out.at(query, head); });
-  const KeyRange seen = seen_by_any(rows, 0, count, {0, a.key_count});
+  const KeyRange seen = seen_by_any(rows.visible, count, {0, a.key_count});
   const index_t tile = attention_tile(a.q.head_dim);
   attend(kernel, a, rows, {seen.first / tile * tile, seen.last});
   const index_t group = a.q.heads / a.kv_heads;
@@ -26,15 +26,31 @@ inline void attend_rows(const Attention& kernel, const AttentionArgs& a, index_t
 /// Work items there should be at least, so that two to eight threads share them evenly.
 inline constexpr index_t attention_items = 16;
 
-/// Into how many tiles the rows of a key head are cut: as few as have at most attention_rows; more
-/// where there are few key heads, so that threads find attention_items to share, but of three
-/// blocks at least. An even number, as tiles are dealt in pairs, and of pairs too where it is
-/// small.
-inline index_t row_tiles(const Attention& kernel, index_t kv_heads, index_t rows) {
-  const index_t fewest = ceil_div(rows, attention_rows), most = rows / (3 * kernel.rows);
-  const index_t wanted = greater(fewest, lesser(ceil_div(attention_items, kv_heads), most));
+/// Into how many tiles the rows of a key head are cut: as few as have `most` rows or fewer; more
+/// where there are few key heads, so that threads find attention_items to share, but of `least`
+/// rows or more. An even number, as tiles are dealt in pairs, and of pairs too where it is small.
+inline index_t row_tiles(index_t kv_heads, index_t rows, index_t most, index_t least) {
+  const index_t wanted =
+      greater(ceil_div(rows, most), lesser(ceil_div(attention_items, kv_heads), rows / least));
   const index_t unit = wanted * kv_heads < 4 * attention_items ? 4 : 2;
   return wanted == 1 ? 1 : ceil_div(wanted, unit) * unit;
+}
+
+/// Deals the rows of all key heads to threads, in `tiles` tiles of `step` rows for each: calls
+/// attend(kv_head, first row, rows). An item takes a tile of rows and its mirror image: a causal
+/// mask then costs all items alike.
+template <class Attend>
+void deal_rows(index_t kv_heads, index_t rows, index_t tiles, index_t step, const Attend& attend) {
+  const auto attend_tile = [&](index_t kv_head, index_t tile) {
+    const index_t first = tile * step;
+    if (first < rows) attend(kv_head, first, lesser(step, rows - first));
+  };
+  const index_t pairs = ceil_div(tiles, 2);
+  parallel_for(kv_heads * pairs, [&](index_t item) {
+    const index_t kv_head = item / pairs, early = item % pairs, late = tiles - 1 - early;
+    attend_tile(kv_head, early);
+    if (late != early) attend_tile(kv_head, late);
+  });
 }
 
 /// Floats that the results of tiles take at most, on the caller's stack. 64 kB: for 8 key heads

@@ -2,15 +2,17 @@
 // over the vocabularies of vectors and of tiles, and included behind row_bf16.inl inside the
 // regions that have tiles.
 
-/// A transposed tile of 32-bit words: to[c][r] = from[r][c], rows of `from` stride bytes apart.
-inline void transpose_tile(const void* from, index_t stride, float* to) {
+/// A transposed tile of 32-bit words: to[c][r] = from[r][c], rows of `from` stride bytes apart,
+/// those of `to` to_stride words.
+inline void transpose_tile(const void* from, index_t stride, float* to,
+                           index_t to_stride = tile_rows) {
   for (index_t r = 0; r < tile_rows; r += lanes) {
     const std::byte* rows = static_cast<const std::byte*>(from) + r * stride;
     for (index_t c = 0; c < tile_rows; c += 4) {
       Words words[4];
       load_words(rows + 4 * c, stride, words);
 #pragma GCC unroll 4
-      for (index_t j = 0; j < 4; ++j) store(to + (c + j) * tile_rows + r, as_floats(words[j]));
+      for (index_t j = 0; j < 4; ++j) store(to + (c + j) * to_stride + r, as_floats(words[j]));
     }
   }
 }

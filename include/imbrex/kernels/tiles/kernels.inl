@@ -47,4 +47,5 @@ inline constexpr Kernels kernels = {
     round_activations,
     rounded_kernels,
     {},
+    {},
     {}};

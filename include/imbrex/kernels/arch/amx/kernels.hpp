@@ -1,5 +1,5 @@
 // The kernels for processors with AMX, which multiplies tiles of 16 x 32 numbers in bf16: those of
-// arch/avx512_vnni, and products of tiles.
+// arch/avx512_vnni, and products and attention in tiles.
 #pragma once
 
 #if defined(__x86_64__)
@@ -32,8 +32,10 @@ using namespace avx512_vnni;  // the vocabulary
 #include "imbrex/kernels/arch/amx/tiles.inl"
 #include "imbrex/kernels/tiles/row_bf16.inl"
 #include "imbrex/kernels/tiles/gemm_bf16.inl"
+#include "imbrex/kernels/tiles/attention_bf16.inl"
 
-inline constexpr Kernels kernels = with_bf16(avx512_vnni::kernels, "amx", bf16_gemm);
+inline constexpr Kernels kernels =
+    with_bf16(avx512_vnni::kernels, "amx", bf16_gemm, bf16_attention);
 
 }  // namespace imbrex::kernels::arch::amx::inline IMBREX_ABI
 
