@@ -1,4 +1,4 @@
-// In which arithmetic products with stored weights are computed.
+// In which arithmetic products with stored weights, and attention, are computed.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,9 @@ namespace imbrex::inline IMBREX_ABI {
 ///                                         rounded to bf16, products exact and summed in f32; a
 ///                                         relative error of about 2e-3
 ///
-/// Products with F32 and F16 weights are f32 always, and so are those with BF16 but for `amx`. In
-/// the arithmetic f32 nothing is rounded on any set.
+/// Products with F32 and F16 weights are f32 always, and so are those with BF16 but for `amx`. There
+/// attention of many queries rounds them, keys, values and weights to bf16 as well (see
+/// kernels/attention_bf16.hpp). In the arithmetic f32 nothing is rounded on any set.
 enum class Arithmetic { f32, int8 };
 
 /// How many there are.

@@ -33,7 +33,10 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 ///
 /// A query that sees no key gets zeros, and -inf for L. (Nothing stands for "masked": what a query
 /// does not see has no part in its result, and any finite score counts.) A row's bits do not depend
-/// on the rows computed with it. Throws ConfigError as active_isa does.
+/// on the rows computed with it, but where the arithmetic is int8 and the set has attention in bf16
+/// (has_attention_bf16): there more than attention_few_queries queries are computed in tiles, and
+/// what is multiplied is rounded as attention_bf16 says. Throws ConfigError as active_isa does, and
+/// there as active_arithmetic does.
 inline void attention(const AttentionArgs& args) {
   if (args.q.rows == 0 || args.q.heads == 0) return;
   const Kernels& kernels = active_kernels();

@@ -10,7 +10,7 @@
 //
 // A second-level cache of 2 MB (Sapphire Rapids) holds all that, and the first level, 48 kB, the
 // scores or the weights that a vector's loops run through. Packing 32 keys and values costs some
-// 80 cycles for 16 numbers, products of them with 512 rows 1024. It all lies on the stack, 575 kB;
+// 80 cycles for 16 numbers, products of them with 512 rows 1024. It all lies on the stack, some 580 kB;
 // nothing is allocated.
 #pragma once
 
@@ -162,8 +162,7 @@ class AttentionInTiles {
             0};
   }
 
-  /// Where the panel's last rows are no keys, zeros are: what a weight of 0 is multiplied with has
-  /// to be finite.
+  /// Keys and values of a tile, as operands. The last panel's rows that are no keys are zeros.
   void pack(KeyRange tile, KeyRange needed) {
     const index_t at = needed.first - tile.first, count = needed.last - needed.first;
     StoredRows keys = stored(a_.keys, a_.k_key_stride, a_.k_head_stride, needed, a_.q.head_dim);

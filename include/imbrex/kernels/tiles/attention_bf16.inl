@@ -65,34 +65,35 @@ bool transpose_values(const StoredRows& p) {
   return !(largest(values.left_out) > 0);
 }
 
-/// Of scores, the lanes from `row` on, with what their rows see.
+/// The lanes from row r on, of scores and weights, and what their rows see.
 struct ScoreLanes {
-  const TileScores& s;
-  index_t row;
+  float* scores;
+  bf16* weights;
+  float scale, soft_cap;
   Words first, last;
 
-  ScoreLanes(const TileScores& scores, index_t r) : s(scores), row(r) {
+  ScoreLanes(const TileScores& s, index_t r)
+      : scores(s.scores + r), weights(s.weights + 2 * r), scale(s.scale), soft_cap(s.soft_cap) {
     __builtin_memcpy(&first, s.first + r, sizeof first);
     __builtin_memcpy(&last, s.last + r, sizeof last);
   }
 
-  [[gnu::always_inline]] float* at(index_t key) const {
-    return s.scores + key / tile_rows * 2 * tile_floats + key % tile_rows * tile_rows + row;
+  [[gnu::always_inline]] float* score(index_t key) const {
+    return scores + key / tile_rows * 2 * tile_floats + key % tile_rows * tile_rows;
   }
-  [[gnu::always_inline]] bf16* weights(index_t key) const {
-    return s.weights + key / tile_inputs * 2 * tile_numbers + key % tile_inputs * tile_rows +
-           2 * row;
+  [[gnu::always_inline]] bf16* weight(index_t key) const {
+    return weights + key / tile_inputs * 2 * tile_numbers + key % tile_inputs * tile_rows;
   }
 
   /// The final score of a key, in place; -inf for rows that do not see it, where some may not.
   template <bool Hidden>
   [[gnu::always_inline]] Floats finish(index_t key) const {
-    Floats v = final_scores(load(at(key)), s.scale, s.soft_cap);
+    Floats v = final_scores(load(score(key)), scale, soft_cap);
     if constexpr (Hidden) {
       const Words place = Words{} + static_cast<std::int32_t>(key);
       v = ((place >= first) & (place < last)) ? v : broadcast(-__builtin_inff());
     }
-    store(at(key), v);
+    store(score(key), v);
     return v;
   }
 };
@@ -113,34 +114,37 @@ template <bool Hidden>
 
 /// Final scores, and the largest of each row. Only panels at the edge of what rows see are looked
 /// at key by key.
-inline Floats finish_scores(const ScoreLanes& scores) {
+inline Floats finish_scores(const ScoreLanes& scores, index_t keys, KeyRange common) {
   EvenAndOdd peak{broadcast(-__builtin_inff()), broadcast(-__builtin_inff())};
-  for (index_t key = 0; key < scores.s.panels * tile_pair; key += tile_pair) {
-    const bool whole = scores.s.common.first <= key && key + tile_pair <= scores.s.common.last;
+  for (index_t key = 0; key < keys; key += tile_pair) {
+    const bool whole = common.first <= key && key + tile_pair <= common.last;
     whole ? finish_panel<false>(scores, key, peak) : finish_panel<true>(scores, key, peak);
   }
   return larger(peak.even, peak.odd);
 }
 
 /// Weights, and their sums.
-inline Floats weigh_lanes(const ScoreLanes& scores, Floats base) {
+inline Floats weigh_lanes(const ScoreLanes& scores, index_t keys, Floats base) {
   EvenAndOdd total{broadcast(0), broadcast(0)};
-  for (index_t key = 0; key < scores.s.panels * tile_pair; key += 2) {
-    const Floats even = exponential_weight(load(scores.at(key)) - base),
-                 odd = exponential_weight(load(scores.at(key + 1)) - base);
-    store_bfloat_pairs(scores.weights(key), even, odd);
+  for (index_t key = 0; key < keys; key += 2) {
+    const Floats even = exponential_weight(load(scores.score(key)) - base),
+                 odd = exponential_weight(load(scores.score(key + 1)) - base);
+    store_bfloat_pairs(scores.weight(key), even, odd);
     total.even = total.even + even, total.odd = total.odd + odd;
   }
   return total.even + total.odd;
 }
 
 inline void weigh_tiles(const TileScores& s) {
+  const index_t keys = s.panels * tile_pair;
   for (index_t r = 0; r < tile_rows; r += lanes) {
     const ScoreLanes scores(s, r);
-    const Floats before = load(s.peaks + r), peak = larger(finish_scores(scores), before);
+    const Floats before = load(s.peaks + r);
+    const Floats peak = larger(finish_scores(scores, keys, s.common), before);
     // -inf - -inf would be a NaN.
     const Floats base = peak == -__builtin_inff() ? broadcast(0) : peak;
-    const Floats factor = exponential_weight(before - base), total = weigh_lanes(scores, base);
+    const Floats factor = exponential_weight(before - base),
+                 total = weigh_lanes(scores, keys, base);
     store(s.totals + r, multiply_add(load(s.totals + r), factor, total));
     store(s.factors + r, factor);
     store(s.peaks + r, peak);
