@@ -10,8 +10,8 @@
 //
 // A second-level cache of 2 MB (Sapphire Rapids) holds all that, and the first level, 48 kB, the
 // scores or the weights that a vector's loops run through. Packing 32 keys and values costs some
-// 80 cycles for 16 numbers, products of them with 512 rows 1024. It all lies on the stack, some 580 kB;
-// nothing is allocated.
+// 80 cycles for 16 numbers, products of them with 512 rows 1024. It all lies on the stack, some 580
+// kB; nothing is allocated.
 #pragma once
 
 #include <algorithm>
