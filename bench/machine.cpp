@@ -1,11 +1,13 @@
 // The machine's limits, with all its threads: what the other programs' rates are to be held
 // against. Bytes that can be read from memory, FLOP of multiply-adds in registers for each
-// instruction set, of the library's product of f32 matrices, products of bytes with VNNI, and AMX's
-// bf16 tiles. The fastest of several runs counts; `time` is that of all together and says nothing.
+// instruction set, of the library's product of f32 matrices, products of bytes with VNNI, of pairs
+// of bf16 with AVX512_BF16, and AMX's bf16 tiles. The fastest of several runs counts; `time` is
+// that of all together and says nothing.
 #include <atomic>
 
 #include "bench/amx_peak.hpp"
 #include "bench/harness.hpp"
+#include "bench/pairs_peak.hpp"
 #include "bench/vnni_peak.hpp"
 #include "examples/machine_limits.hpp"
 
@@ -59,6 +61,8 @@ void add_all() {
   }
   add_limit("product_f32/512x512x512", "FLOP/s", [] { return examples::measure_matmul(); });
   add_unit("vnni_int8", "OP/s", bench::vnni::available(), bench::vnni::round_ops, bench::vnni::run);
+  add_unit("bf16_pairs", "FLOP/s", bench::pairs::available(), bench::pairs::round_flops,
+           bench::pairs::run);
   add_unit("amx_bf16", "FLOP/s", bench::amx::available(), bench::amx::round_flops, bench::amx::run);
 }
 

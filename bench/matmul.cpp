@@ -9,8 +9,9 @@
 // Formats whose blocks of 256 do not divide a row are left out there, as files do.
 //
 // Quantised formats are timed in f32, and, where the instruction set multiplies bytes, in int8:
-// hold these against `vnni_int8` of bench_machine. With IMBREX_ISA=amx they, and BF16, are in bf16
-// tiles instead, under the same names, for `amx_bf16`.
+// hold these against `vnni_int8` of bench_machine. So is BF16 where the processor gains by pairs of
+// bf16, under the name of the same arithmetic (`bf16_pairs`). With IMBREX_ISA=amx all these are in
+// bf16 tiles instead, under the same names, for `amx_bf16`.
 //
 //   bench_matmul --benchmark_filter='tinyllama_gate/(F32|Q4_0)/'
 #include "imbrex/kernels/matmul.hpp"

@@ -10,6 +10,7 @@
 #include "imbrex/base/arithmetic.hpp"
 #include "imbrex/base/dtype.hpp"
 #include "imbrex/base/random.hpp"
+#include "imbrex/kernels/gemm.hpp"
 #include "imbrex/kernels/gemm_bf16.hpp"
 #include "imbrex/kernels/quant/encode.hpp"
 #include "imbrex/kernels/reference/matmul.hpp"
@@ -105,6 +106,12 @@ inline double longest(const float* x, index_t rows, index_t cols) {
   return std::sqrt(most);
 }
 
+/// Whether products of many rows with a format round x to bf16, where x may be rounded.
+inline bool in_bf16(Dtype dtype) {
+  const kernels::Kernels& set = kernels::active_kernels();
+  return kernels::has_gemm_bf16(set, dtype) || kernels::has_gemm_pairs(set, dtype);
+}
+
 /// Whether y = x W^T, by the reference: all of the first, a middle and the last row, and all rows'
 /// first, middle and last element. The bound is that of `matmul`, with sum |x w| <= |x| |w|; where
 /// x may be rounded to int8, each of 32 numbers is off by d / 2 with d = max |x| / 127 <= |x| /
@@ -118,9 +125,9 @@ inline bool right_product(benchmark::State& state, const kernels::Rows& y,
   kernels::decode(w.dtype, w.data, some * w.cols, weights.data());
   const double length = longest(x.data, x.rows, x.cols) * longest(weights.data(), some, w.cols);
   const bool quantised = imbrex::traits(w.dtype).block > 1;
-  const double if_rounded = quantised ? 1.01 * std::sqrt(32.0) / 254
-                            : kernels::has_gemm_bf16(kernels::active_kernels(), w.dtype) ? 0x1.03p-8
-                                                                                         : 0;
+  const double if_rounded = quantised          ? 1.01 * std::sqrt(32.0) / 254
+                            : in_bf16(w.dtype) ? 0x1.03p-8
+                                               : 0;
   const double of_rounding =
       imbrex::active_arithmetic() == imbrex::Arithmetic::int8 ? if_rounded : 0;
   const auto allowed = [&](index_t) {
@@ -158,7 +165,7 @@ inline imbrex::Buffer<float> rounded(const imbrex::Buffer<float>& x) {
 }
 
 /// Times product(y, x, w) for `rows` rows of x, the matrix another one each time. In int8 the
-/// answer is held against that of rounded x; in bf16 tiles, to that of x itself.
+/// answer is held against that of rounded x; in bf16, to that of x itself.
 template <class Product>
 void time_product(benchmark::State& state, index_t rows, Matrices matrices, const Product& product,
                   imbrex::Arithmetic arithmetic = imbrex::Arithmetic::f32) {
@@ -169,8 +176,7 @@ void time_product(benchmark::State& state, index_t rows, Matrices matrices, cons
   const kernels::ConstRows x{in.data(), rows, w.cols, w.cols};
   const kernels::Rows y{out.data(), rows, w.rows, w.rows};
   product(y, x, w);
-  const bool in_int8 = arithmetic == imbrex::Arithmetic::int8 &&
-                       !kernels::has_gemm_bf16(kernels::active_kernels(), w.dtype);
+  const bool in_int8 = arithmetic == imbrex::Arithmetic::int8 && !in_bf16(w.dtype);
   const imbrex::Buffer<float> seen = in_int8 ? rounded(in) : imbrex::Buffer<float>();
   if (!right_product(state, y, in_int8 ? kernels::ConstRows{seen.data(), rows, w.cols, w.cols} : x,
                      w)) {

@@ -4,15 +4,13 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "imbrex/kernels/matmul.hpp"
 #include "tests/kernels/amx/emulated.hpp"
 #include "tests/support/arithmetic.hpp"
+#include "tests/support/bf16_products.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/instruction_sets.hpp"
@@ -48,44 +46,6 @@ std::vector<Kernel> emulated_kernels() {
   return all;
 }
 
-/// Numbers as tiles have them: in bf16, and not subnormal.
-std::vector<double> rounded(const float* numbers, index_t count) {
-  std::vector<double> result;
-  for (index_t i = 0; i < count; ++i) {
-    const float v = to_float(to_bf16(numbers[i]));
-    result.push_back(std::abs(v) < 0x1p-126f ? 0 : double{v});
-  }
-  return result;
-}
-
-/// What is wrong with a product against plain loops in double over rounded numbers. Products are
-/// exact. A term goes through an addition for each input at most (16 for 32 inputs and two more, by
-/// the SDM's operation), one for each run of 4096, and that of the bias; and the sum becomes a
-/// float.
-std::string error_of(const std::vector<float>& got, const Operands& operands, index_t rows,
-                     const std::vector<float>& bias) {
-  const Matrix& w = operands.matrix();
-  std::vector<float> decoded(static_cast<std::size_t>(w.rows * w.cols)), want(got.size());
-  kernels::decode(w.dtype, w.data, w.rows * w.cols, decoded.data());
-  const std::vector<double> x_rounded = rounded(operands.x(), rows * w.cols),
-                            w_rounded = rounded(decoded.data(), w.rows * w.cols);
-  std::vector<double> allowed;
-  for (index_t t = 0; t < rows; ++t) {
-    for (index_t o = 0; o < w.rows; ++o) {
-      double sum = double{bias[static_cast<std::size_t>(o)]}, magnitude = std::abs(sum);
-      for (index_t k = 0; k < w.cols; ++k) {
-        const double term = x_rounded[static_cast<std::size_t>(t * w.cols + k)] *
-                            w_rounded[static_cast<std::size_t>(o * w.cols + k)];
-        sum += term, magnitude += std::abs(term);
-      }
-      want[static_cast<std::size_t>(t * w.rows + o)] = static_cast<float>(sum);
-      allowed.push_back(static_cast<double>(w.cols + 4) * unit_roundoff * magnitude);
-    }
-  }
-  return worst_difference(got.data(), want.data(), rows * w.rows,
-                          [&](index_t i) { return allowed[static_cast<std::size_t>(i)]; });
-}
-
 bool in_tiles(int dtype) {
   return kernels::arch::emulated::bf16_gemm.rows.by_dtype[dtype] != nullptr;
 }
@@ -109,7 +69,7 @@ void check_sizes(const Kernel& kernel, Dtype dtype, index_t inputs,
   CAPTURE(kernel.name);
   CAPTURE(std::string(name(dtype)));
   CAPTURE(inputs);
-  CHECK(error_of(whole, operands, most_rows, bias) == "");
+  CHECK(error_in_bf16(whole, operands, most_rows, bias) == "");
   for (const index_t rows : row_counts) {
     for (const index_t outputs : output_counts) {
       CAPTURE(rows);
@@ -145,49 +105,6 @@ void check_threads(const Kernel& kernel) {
   }
 }
 
-/// Halves to even: 1 + 2^-8 is 1 and 1 + 3 2^-8 is 1 + 2^-6 in bf16. 2^-127, stored or in x, is 0.
-void check_rounding(const Kernel& kernel) {
-  const float x[] = {1 + 0x1p-8f, 1 + 0x3p-8f, 1 + 0x1p-7f, 0x1p-127f, 0x1p-126f};
-  const bf16 w[] = {to_bf16(1), to_bf16(0x1p-127f)};
-  const auto* bytes = reinterpret_cast<const std::byte*>(w);
-  const float bias[] = {0, 8};
-  float y[10];
-  kernel.multiply({y, 5, 2, 2}, {x, 5, 1, 1}, {bytes, Dtype::bf16, 2, 1, 2}, bias);
-  CHECK(std::vector<float>(y, y + 10) ==
-        std::vector<float>{1, 8, 1 + 0x1p-6f, 8, 1 + 0x1p-7f, 8, 0, 8, 0x1p-126f, 8});
-}
-
-void check_infinities(const Kernel& kernel) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  const index_t rows = 18, outputs = 35, inputs = 40;
-  std::vector<float> x(static_cast<std::size_t>(rows * inputs), 1.0f),
-      y(static_cast<std::size_t>(rows * outputs));
-  std::vector<bf16> w(static_cast<std::size_t>(outputs * inputs), to_bf16(1));
-  x[3 * 40 + 7] = infinity;                  // row 3
-  w[34 * 40 + 39] = to_bf16(std::nanf(""));  // output 34
-  const auto* bytes = reinterpret_cast<const std::byte*>(w.data());
-  kernel.multiply({y.data(), rows, outputs, outputs}, {x.data(), rows, inputs, inputs},
-                  {bytes, Dtype::bf16, outputs, inputs, 80}, nullptr);
-  for (index_t t = 0; t < rows; ++t) {
-    for (index_t o = 0; o < outputs; ++o) {
-      const float v = y[static_cast<std::size_t>(t * outputs + o)];
-      CHECK((o == 34 ? std::isnan(v) : v == (t == 3 ? infinity : 40.0f)));
-    }
-  }
-}
-
-void check_sizes_of_zero(const Kernel& kernel) {
-  const std::vector<float> bias{3, -4};
-  std::vector<float> y(12, 9.0f), x(6 * 32, 1.0f);
-  kernel.multiply({y.data(), 6, 2, 2}, {nullptr, 6, 0, 0}, {nullptr, Dtype::q8_0, 2, 0, 0},
-                  bias.data());
-  for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == bias[i % 2]);
-  kernel.multiply({nullptr, 6, 0, 0}, {x.data(), 6, 32, 32}, {nullptr, Dtype::q8_0, 0, 32, 34},
-                  nullptr);
-  kernel.multiply({nullptr, 0, 2, 2}, {nullptr, 0, 32, 32}, {nullptr, Dtype::q8_0, 2, 32, 34},
-                  nullptr);
-}
-
 }  // namespace
 
 TEST_CASE("gemm_bf16, emulated: every format, rows and outputs around whole tiles") {
@@ -215,9 +132,9 @@ TEST_CASE("gemm_bf16, emulated: blocks, threads, rounding, infinities, sizes of 
     CAPTURE(kernel.name);
     check_blocks(kernel);
     check_threads(kernel);
-    check_rounding(kernel);
-    check_infinities(kernel);
-    check_sizes_of_zero(kernel);
+    check_bf16_rounding(kernel.multiply);
+    check_bf16_infinities(kernel.multiply);
+    check_bf16_sizes_of_zero(kernel.multiply);
   }
 }
 
@@ -244,9 +161,9 @@ TEST_CASE("amx gemm_bf16: the same by the processor's tiles") {
   check_sizes(kernel, Dtype::bf16, 33, {1, 15, 16, 31, 32, 48, 63, 64, 65, 70}, {48});
   check_blocks(kernel);
   check_threads(kernel);
-  check_rounding(kernel);
-  check_infinities(kernel);
-  check_sizes_of_zero(kernel);
+  check_bf16_rounding(kernel.multiply);
+  check_bf16_infinities(kernel.multiply);
+  check_bf16_sizes_of_zero(kernel.multiply);
 }
 
 TEST_CASE("amx matmul: in tiles where it may round, the weights are for it, and rows are many") {

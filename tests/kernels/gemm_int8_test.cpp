@@ -266,6 +266,9 @@ TEST_CASE("matmul of many rows: the arithmetic in use") {
   const auto tiles = [](kernels::Rows y, kernels::ConstRows x, const Matrix& w, const float* bias) {
     kernels::gemm_bf16(kernels::kernels_of(Isa::amx).bf16, y, x, w, bias, kernels::packed_memory());
   };
+  const auto pairs = [](kernels::Rows y, kernels::ConstRows x, const Matrix& w, const float* bias) {
+    kernels::gemm(kernels::active_kernels().pairs, y, x, w, bias);
+  };
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::q4_1}) {
@@ -278,13 +281,16 @@ TEST_CASE("matmul of many rows: the arithmetic in use") {
       CHECK(different_bits(with(matmul), with(kernels::gemm)) == "");
       use_arithmetic(Arithmetic::int8);
       const bool in_bf16 = isa == Isa::amx && dtype != Dtype::f32;
+      const bool in_pairs = dtype == Dtype::bf16 && kernels::kernels_of(isa).pairs.rows > 0;
       const ManyRows way = in_bf16                  ? ManyRows::bf16
+                           : in_pairs               ? ManyRows::pairs
                            : has_format(isa, dtype) ? ManyRows::int8
                                                     : ManyRows::f32;
       CHECK(kernels::many_rows(dtype) == way);
-      const std::vector<float> expected = way == ManyRows::bf16   ? with(tiles)
-                                          : way == ManyRows::int8 ? with(gemm_int8)
-                                                                  : with(kernels::gemm);
+      const std::vector<float> expected = way == ManyRows::bf16    ? with(tiles)
+                                          : way == ManyRows::pairs ? with(pairs)
+                                          : way == ManyRows::int8  ? with(gemm_int8)
+                                                                   : with(kernels::gemm);
       CHECK(different_bits(with(matmul), expected) == "");
     }
   }

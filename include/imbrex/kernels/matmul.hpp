@@ -15,12 +15,13 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 /// than on multiplying. With x rounded to int8, taking them out and multiplying costs less.
 inline constexpr index_t gemv_most_rows = 4, rounded_gemv_most_rows = 16;
 
-/// How a product of many rows is computed: in tiles of bf16 or in int8 where the arithmetic lets x
-/// be rounded and the set has such products of this format; else in f32.
-enum class ManyRows { f32, int8, bf16 };
+/// How a product of many rows is computed: in tiles or pairs of bf16 or in int8 where the
+/// arithmetic lets x be rounded and the set has such products of this format; else in f32.
+enum class ManyRows { f32, int8, bf16, pairs };
 inline ManyRows many_rows(const Kernels& kernels, Arithmetic arithmetic, Dtype dtype) {
   if (arithmetic != Arithmetic::int8) return ManyRows::f32;
   if (has_gemm_bf16(kernels, dtype)) return ManyRows::bf16;
+  if (has_gemm_pairs(kernels, dtype)) return ManyRows::pairs;
   return has_gemm_int8(kernels, dtype) ? ManyRows::int8 : ManyRows::f32;
 }
 
@@ -32,14 +33,15 @@ inline ManyRows many_rows(Dtype dtype) {
 
 /// y[t][o] = sum over k of x[t][k] W[o][k], + bias[o] unless bias is null. x [T][K]; W [N][K], of
 /// any dtype, with K a whole number of its blocks; y [T][N] overlaps neither. Summed in float, K in
-/// runs of at most gemm_inputs or in 8 or more interleaved parts: the error of an element is below
+/// runs of at most 256 or in 8 or more interleaved parts: the error of an element is below
 /// (K/8 + 256 + 4) 2^-24 sum |x W|; and, where W is quantised and the arithmetic int8, that of
 /// rounding x, below sum over blocks of 32 of max |x| / 253 sum |W| (with more rows than
-/// rounded_gemv_most_rows, only where many_rows is int8). Where it is bf16 that is the error of
-/// rounding x to bf16, 2^-8 sum |x W|, and as much again where W is quantised, which may add up to
-/// 2^-7 sum |x W|, and K 2^-24 sum |x W| for the sum. Any size may be zero. The same bits for
-/// any number of threads; a row's bits do depend on whether it came among more than gemv_most_rows,
-/// or rounded_gemv_most_rows. Throws ConfigError as active_isa and active_arithmetic do.
+/// rounded_gemv_most_rows, only where many_rows is int8). Where it is bf16 or pairs that is the
+/// error of rounding x to bf16, 2^-8 sum |x W|, and as much again where W is quantised, which may
+/// add up to 2^-7 sum |x W|, and K 2^-24 sum |x W| for the sum. Any size may be zero. The same bits
+/// for any number of threads; a row's bits do depend on whether it came among more than
+/// gemv_most_rows, or rounded_gemv_most_rows. Throws ConfigError as active_isa and
+/// active_arithmetic do.
 inline void matmul(Rows y, ConstRows x, const Matrix& w, const float* bias = nullptr) {
   // Asked for once: another thread may choose others at any time.
   const Kernels& kernels = active_kernels();
@@ -57,7 +59,7 @@ inline void matmul(Rows y, ConstRows x, const Matrix& w, const float* bias = nul
   if (way != ManyRows::f32 && has_gemm_int8(kernels, w.dtype)) {
     return gemm_int8(kernels.int8, y, x, w, bias);
   }
-  gemm(kernels.gemm, y, x, w, bias);
+  gemm(way == ManyRows::pairs ? kernels.pairs : kernels.gemm, y, x, w, bias);
 }
 
 }  // namespace imbrex::kernels::inline IMBREX_ABI

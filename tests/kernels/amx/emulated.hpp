@@ -1,5 +1,6 @@
 // The loops of `amx` over emulated tiles: with the vectors of AVX-512, as it compiles them, where
-// the machine has those, and with the portable ones everywhere.
+// the machine has those, and with the portable ones everywhere. And products of pairs with the
+// latter.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,10 @@ using namespace scalar;  // the vocabulary
 #include "imbrex/kernels/tiles/gemm_bf16.inl"
 #include "imbrex/kernels/tiles/attention_bf16.inl"
 
+#include "tests/kernels/amx/emulated_pairs.inl"
+#include "imbrex/kernels/tiles/multiply_panel.inl"
+#include "imbrex/kernels/tiles/gemm_pairs.inl"
+
 }  // namespace imbrex::kernels::arch::emulated
 
 #if defined(__x86_64__)
@@ -38,7 +43,7 @@ using namespace scalar;  // the vocabulary
 
 namespace imbrex::kernels::arch::emulated_avx512 {
 
-using namespace avx512_vnni;  // the vocabulary
+using namespace avx512_bf16;  // the vocabulary
 
 #include "tests/kernels/amx/emulated_tiles.inl"
 #include "imbrex/kernels/arch/amx/simd.inl"

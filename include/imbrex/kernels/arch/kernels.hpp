@@ -33,11 +33,18 @@ struct Kernels {
   Int8Gemm int8;
   Bf16Gemm bf16;
   Bf16Attention bf16_attention;
+  Gemm pairs;  ///< in pairs of bf16; all null where a set has none
 };
 
 /// The same kernels with other products of rounded activations.
 constexpr Kernels with_rounded(Kernels kernels, const RoundedKernels& rounded) {
   kernels.rounded = rounded;
+  return kernels;
+}
+
+/// The same kernels with products of pairs of bf16.
+constexpr Kernels with_pairs(Kernels kernels, const Gemm& pairs) {
+  kernels.pairs = pairs;
   return kernels;
 }
 

@@ -17,11 +17,6 @@ inline void transpose_tile(const void* from, index_t stride, float* to,
   }
 }
 
-/// `lanes` numbers of a row that has n more, or as many as it has, and zeros.
-[[gnu::always_inline]] inline Floats load_up_to(const float* p, index_t n) {
-  return n >= lanes ? load(p) : load_part(p, n > 0 ? n : 0);
-}
-
 /// Rows are rounded side by side, 16 words of two inputs each, and these words transposed.
 inline void pack_tiles(const PackedTiles& p) {
   alignas(64) bf16 rounded[tile_numbers];

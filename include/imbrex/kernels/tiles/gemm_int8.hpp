@@ -6,11 +6,10 @@
 // pass over it. All that lies on the stack, 142 kB; nothing is allocated.
 #pragma once
 
-#include <cstring>
-
 #include "imbrex/kernels/arch/parts/gemm_int8.hpp"
 #include "imbrex/kernels/operands.hpp"
 #include "imbrex/kernels/tiles/gemm.hpp"
+#include "imbrex/kernels/tiles/prefetch.hpp"
 
 namespace imbrex::kernels::tiles::inline IMBREX_ABI {
 
@@ -36,35 +35,11 @@ inline void load_int8_panel(const Int8Gemm& gemm, const Matrix& w, index_t o, in
     return load(start, w.row_bytes, inputs, panel);
   }
   constexpr index_t most_bytes = int8_inputs / 32 * 34;  // Q8_0
-  std::byte copy[int8_most_outputs * most_bytes] = {};
+  std::byte copy[int8_most_outputs * most_bytes];
   const index_t bytes = row_bytes(w.dtype, inputs);
-  for (index_t i = 0; i < outputs; ++i) {
-    std::memcpy(copy + i * bytes, start + i * w.row_bytes, static_cast<std::size_t>(bytes));
-  }
+  copy_stored({start, w.row_bytes, outputs, bytes}, copy, gemm.outputs, bytes);
   load(copy, bytes, inputs, panel);
 }
-
-/// Calls for the stored rows of a panel, whose lines lie too far apart for processors to see them
-/// coming: a few rows beside each tile of the panel before it.
-class Prefetch {
- public:
-  /// For the run's `bytes` of `rows` rows from `start` on, within `tiles` calls.
-  Prefetch(const std::byte* start, index_t row_bytes, index_t rows, index_t bytes, index_t tiles)
-      : at_(start), row_bytes_(row_bytes), left_(rows), bytes_(bytes) {
-    at_once_ = ceil_div(greater(rows, 0), tiles);
-  }
-
-  void some() {
-    for (index_t i = 0; i < at_once_ && left_ > 0; ++i, --left_, at_ += row_bytes_) {
-      for (index_t byte = 0; byte < bytes_; byte += 64) __builtin_prefetch(at_ + byte, 0, 2);
-      __builtin_prefetch(at_ + bytes_ - 1, 0, 2);
-    }
-  }
-
- private:
-  const std::byte* at_;
-  index_t row_bytes_, left_, bytes_, at_once_;
-};
 
 /// y = start + the part of the product that inputs [k, k + inputs) give; start has the rows and
 /// columns of the block.

@@ -24,7 +24,9 @@ inline constexpr Kernels kernels = {
     {stored_dots<StoredF32>, stored_dots<StoredF16>, stored_dots<StoredBF16>},
     {gemm_rows,
      panel_outputs,
-     multiply<gemm_rows>,
+     FloatWord::numbers,
+     copy_words<FloatWord>,
+     multiply<FloatWord, gemm_rows>,
      {load_panel<columns_f32, 4, 16>, load_panel<columns_f16, 8, 16>,
       load_panel<columns_bf16, 8, 16>, load_blocks<columns_q4_0, Dtype::q4_0>,
       load_blocks<columns_q4_1, Dtype::q4_1>, load_blocks<columns_q5_0, Dtype::q5_0>,
@@ -46,6 +48,7 @@ inline constexpr Kernels kernels = {
     rope,
     round_activations,
     rounded_kernels,
+    {},
     {},
     {},
     {}};

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "imbrex/kernels/arch/avx512_vnni/kernels.hpp"
+#include "imbrex/kernels/arch/avx512_bf16/kernels.hpp"
 
 #if defined(__clang__)
 #pragma clang attribute push(                                                         \
@@ -26,7 +26,7 @@
 
 namespace imbrex::kernels::arch::amx::inline IMBREX_ABI {
 
-using namespace avx512_vnni;  // the vocabulary
+using namespace avx512_bf16;  // the vocabulary
 
 #include "imbrex/kernels/arch/amx/simd.inl"
 #include "imbrex/kernels/arch/amx/tiles.inl"

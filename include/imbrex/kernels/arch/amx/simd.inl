@@ -1,4 +1,4 @@
-// What AVX512_BF16 adds to the simd vocabulary of AVX-512, and rows in bf16 want. Included by
+// What rows in bf16 want of the simd vocabulary of AVX-512 besides. Included by
 // arch/amx/kernels.hpp.
 
 /// `lanes` bytes without a sign; and the number of each lane, 0, 1, ..
@@ -8,13 +8,8 @@ inline Words load_bytes(const std::byte* p) {
 }
 inline Words lane_numbers() { return Words{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
 
-/// Two vectors, one behind the other, rounded to bf16: to nearest, halves to even. A NaN stays one;
-/// subnormal numbers become zeros.
-inline void store_bfloats(bf16* p, Floats low, Floats high) {
-  _mm512_storeu_si512(p, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
-}
-
-/// The same with the numbers of both in turn: even[0] odd[0] even[1] odd[1] and so on.
+/// Two vectors rounded as store_bfloats does, with the numbers of both in turn: even[0] odd[0]
+/// even[1] odd[1] and so on.
 inline void store_bfloat_pairs(bf16* p, Floats even, Floats odd) {
   const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
                                          8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);

@@ -28,6 +28,7 @@ namespace imbrex::kernels::arch::avx512::inline IMBREX_ABI {
 #include "imbrex/kernels/arch/avx512/simd.inl"
 #include "imbrex/kernels/tiles/stored_dot.inl"
 #include "imbrex/kernels/tiles/round_activations.inl"
+#include "imbrex/kernels/tiles/float_word.inl"
 #include "imbrex/kernels/tiles/multiply_panel.inl"
 #include "imbrex/kernels/tiles/panel.inl"
 #include "imbrex/kernels/tiles/panel_k.inl"
