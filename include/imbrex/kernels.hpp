@@ -5,6 +5,7 @@
 #include "imbrex/kernels/add.hpp"
 #include "imbrex/kernels/attention.hpp"
 #include "imbrex/kernels/attention_args.hpp"
+#include "imbrex/kernels/attention_bf16.hpp"
 #include "imbrex/kernels/compiled.hpp"
 #include "imbrex/kernels/embedding.hpp"
 #include "imbrex/kernels/gemm.hpp"
