@@ -24,8 +24,8 @@ namespace imbrex::inline IMBREX_ABI {
 ///                                         rounded to bf16, products exact and summed in f32; a
 ///                                         relative error of about 2e-3
 ///
-/// Products with F32 and F16 weights are f32 always, and so are those with BF16 but for `amx`. There
-/// attention of many queries rounds them, keys, values and weights to bf16 as well (see
+/// Products with F32 and F16 weights are f32 always, and so are those with BF16 but for `amx`.
+/// There attention of many queries rounds them, keys, values and weights to bf16 as well (see
 /// kernels/attention_bf16.hpp). In the arithmetic f32 nothing is rounded on any set.
 enum class Arithmetic { f32, int8 };
 
