@@ -23,9 +23,10 @@ namespace imbrex::inline IMBREX_ABI {
 ///     amx                                 quantised and BF16 weights: x, and decoded weights,
 ///                                         rounded to bf16, products exact and summed in f32; a
 ///                                         relative error of about 2e-3
+///     avx512, on AMD with AVX512_BF16     BF16 weights: x rounded to bf16 likewise
 ///
-/// Products with F32 and F16 weights are f32 always, and so are those with BF16 but for `amx`.
-/// There attention of many queries rounds them, keys, values and weights to bf16 as well (see
+/// Products with F32 and F16 weights are f32 always, and so are those with BF16 elsewhere. On `amx`
+/// attention of many queries rounds them, keys, values and weights to bf16 as well (see
 /// kernels/attention_bf16.hpp). In the arithmetic f32 nothing is rounded on any set.
 enum class Arithmetic { f32, int8 };
 
