@@ -15,8 +15,8 @@ namespace imbrex::kernels::arch::inline IMBREX_ABI {
 /// Whether this processor multiplies pairs of bf16, two multiply-adds in a lane, as often as it
 /// multiplies floats, one. Those of AMD that can do (Zen 4: bench_machine's `bf16_pairs` is twice
 /// its `fma_f32`). Those of Intel start half as many, so that x would be rounded for nothing; fast
-/// bf16 is in tiles there. The maker is asked for, and nothing is measured, so that a machine always
-/// computes the same bits.
+/// bf16 is in tiles there. The maker is asked for, and nothing is measured, so that a machine
+/// always computes the same bits.
 inline bool pairs_pay() {
   return __builtin_cpu_is("amd") && __builtin_cpu_supports("avx512vnni") &&
          __builtin_cpu_supports("avx512bf16");
