@@ -15,21 +15,28 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 /// one atomic operation.
 inline constexpr index_t gemv_item_weights = 32768;
 
-/// Columns that rounded activations are multiplied by in a run, a sum of its own; and the most rows
-/// that `gemv` rounds at a time, so that they take 192 kB of the caller's stack at most.
-inline constexpr index_t rounded_run = 8192, rounded_most_rows = 16;
+/// Outputs of a work item of a product with rounded activations: whole groups. An item's first
+/// group is called for by nobody where another thread has the item before, so items have up to four
+/// times gemv_item_weights, but no fewer than 64 of them share a matrix for that.
+inline index_t rounded_item_outputs(index_t outputs, index_t columns) {
+  const index_t least = greater(1, gemv_item_weights / greater(1, columns));
+  return rounded_group * ceil_div(greater(least, lesser(4 * least, outputs / 64)), rounded_group);
+}
+
+/// Columns that rounded activations are multiplied by in a run, a sum of its own: arranged,
+/// rounded_most_rows of them take 192 kB of the caller's stack.
+inline constexpr index_t rounded_run = 8192;
 
 /// A run of columns, from k on, of a product with rounded activations: added to y.
 inline void gemv_run(const Rounded& kernel, Rows y, ConstRows x, const Matrix& w, index_t k,
                      index_t columns) {
   alignas(64) std::byte arranged[rounded_most_rows * arranged_bytes(rounded_run)];
-  const index_t bytes = arranged_bytes(columns);
-  for (index_t t = 0; t < x.rows; ++t) kernel.arrange(x.row(t) + k, columns, arranged + t * bytes);
-  const index_t block = greater(1, gemv_item_weights / greater(1, columns));
+  kernel.arrange({x.data + k, x.stride, x.rows, columns, arranged});
+  const index_t block = rounded_item_outputs(w.rows, columns);
   parallel_for(ceil_div(w.rows, block), [&](index_t item) {
     const index_t first = item * block, count = lesser(block, w.rows - first);
     kernel.multiply({y.data + first, y.stride, w.row(first) + row_bytes(w.dtype, k), w.row_bytes,
-                     count, arranged, bytes, x.rows, columns});
+                     count, arranged, x.rows, columns});
   });
 }
 

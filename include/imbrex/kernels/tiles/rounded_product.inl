@@ -3,11 +3,12 @@
 // inside each region, behind panel.inl, and followed by rounded_product_k.inl.
 //
 // A word of a vector keeps to numbers of one scale, so that eight, or four, vectors of bytes are
-// multiplied before one is scaled: that is what makes the product cheap, for 16 rows nearly as for
-// one. For that the words of several blocks are transposed, as they lie and before their numbers
-// are taken out; activations are arranged likewise once a call. A format says
+// multiplied before one is scaled: that is what makes the product cheap. For that the words of
+// several blocks are transposed, as they lie and before their numbers are taken out; activations
+// are arranged likewise once a call. A format says
 //
 //     bytes     of a block
+//     most      the largest number, or signed_bytes
 //     zero      the number that stands for 0: of q - zero the q are multiplied, and zero times the
 //               sum of x taken off, as where the integer sum starts
 //     has_min   whether there is an offset: its product with the sum of x is added
@@ -16,8 +17,6 @@
 
 /// Numbers of a step of the formats with blocks of 32: a block in each lane.
 inline constexpr index_t step_32 = 32 * lanes;
-/// Bytes of it, arranged: eight vectors of numbers, then scales, then what `zero` or has_min wants.
-inline constexpr index_t arranged_32 = 10 * lanes * 4;
 
 inline Words load_ints(const std::byte* p) {
   Words w;
@@ -33,7 +32,7 @@ inline Words high_nibbles(Words v) { return (v >> 4) & 0x0F0F0F0F; }
 /// factors.
 struct RoundedQ4_0 {
   static constexpr index_t bytes = 18;
-  static constexpr int zero = 8;
+  static constexpr int most = 15, zero = 8;
   static constexpr bool has_min = false;
 
   [[gnu::always_inline]] static void load(const std::byte* w, Words (&q)[8], Floats& d, Floats&) {
@@ -47,7 +46,7 @@ struct RoundedQ4_0 {
 
 struct RoundedQ4_1 {
   static constexpr index_t bytes = 20;
-  static constexpr int zero = 0;
+  static constexpr int most = 15, zero = 0;
   static constexpr bool has_min = true;
 
   [[gnu::always_inline]] static void load(const std::byte* w, Words (&q)[8], Floats& d, Floats& m) {
@@ -62,7 +61,7 @@ struct RoundedQ4_1 {
 
 struct RoundedQ5_0 {
   static constexpr index_t bytes = 22;
-  static constexpr int zero = 16;
+  static constexpr int most = 31, zero = 16;
   static constexpr bool has_min = false;
 
   [[gnu::always_inline]] static void load(const std::byte* w, Words (&q)[8], Floats& d, Floats&) {
@@ -80,7 +79,7 @@ struct RoundedQ5_0 {
 
 struct RoundedQ5_1 {
   static constexpr index_t bytes = 24;
-  static constexpr int zero = 0;
+  static constexpr int most = 31, zero = 0;
   static constexpr bool has_min = true;
 
   [[gnu::always_inline]] static void load(const std::byte* w, Words (&q)[8], Floats& d, Floats& m) {
@@ -98,7 +97,7 @@ struct RoundedQ5_1 {
 
 struct RoundedQ8_0 {
   static constexpr index_t bytes = 34;
-  static constexpr int zero = signed_zero;
+  static constexpr int most = signed_bytes, zero = signed_zero;
   static constexpr bool has_min = false;
 
   [[gnu::always_inline]] static void load(const std::byte* w, Words (&q)[8], Floats& d, Floats&) {
@@ -113,13 +112,6 @@ struct RoundedQ8_0 {
   }
 };
 
-/// Four products of bytes added to each word of `sum`.
-template <class Format>
-[[gnu::always_inline]] inline Words add_products(Words q, Words x, Words sum) {
-  if constexpr (Format::bytes == RoundedQ8_0::bytes) return multiply_add_signed(q, x, sum);
-  return multiply_add_bytes(q, x, sum);
-}
-
 /// What is left of a row, fewer bytes than a step has, with zeros behind it.
 [[gnu::noinline]] inline const std::byte* copied_step(std::byte* step, index_t size,
                                                       const std::byte* w, index_t bytes) {
@@ -128,82 +120,146 @@ template <class Format>
   return step;
 }
 
-/// A step: the blocks at w with M rows of x.
-template <class Format, int M>
-[[gnu::always_inline]] inline void step_product(const std::byte* w, const std::byte* const (&x)[M],
-                                                index_t at, Floats (&total)[M]) {
-  Words q[8];
-  Floats d = broadcast(0), min = d;
-  Format::load(w, q, d, min);
-#pragma GCC unroll 8
-  for (int m = 0; m < M; ++m) {
-    const std::byte* in = x[m] + at;
-    const std::byte* factors = in + 32 * lanes;
-    Words sum = Format::zero == 0 ? q[0] - q[0] : load_ints(factors + 4 * lanes);
-#pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) {
-      sum = add_products<Format>(q[j], load_ints(in + 4 * lanes * j), sum);
-    }
-    total[m] = multiply_add(to_floats(sum), d * load(factors), total[m]);
-    if (Format::has_min) total[m] = multiply_add(min, load(factors + 4 * lanes), total[m]);
-  }
-}
+/// A step of a format with blocks of 32: all of it has one part, of eight vectors.
+template <class Format>
+struct Step32 {
+  static constexpr index_t numbers = step_32, bytes = lanes * Format::bytes, block = 32;
+  static constexpr int parts = 1, vectors = 8;
+  static constexpr int most = Format::most, zero = Format::zero;
+  static constexpr bool has_min = Format::has_min;
 
-/// The product of a stored row with M rows.
-template <class Format, int M>
-inline void row_product(const std::byte* w, const std::byte* const (&x)[M], index_t n,
-                        float (&sums)[M]) {
-  constexpr index_t step = Format::bytes * lanes;
-  std::byte rest[step];
-  Floats total[M];
-#pragma GCC unroll 8
-  for (int m = 0; m < M; ++m) total[m] = broadcast(0);
-  for (index_t at = 0; n > 0; n -= step_32, at += arranged_32, w += step) {
-    prefetch<step>(w);
-    if (n < step_32) w = copied_step(rest, step, w, n / 32 * Format::bytes);
-    step_product<Format, M>(w, x, at, total);
-  }
-#pragma GCC unroll 8
-  for (int m = 0; m < M; ++m) sums[m] = sum(total[m]);
-}
+  const std::byte* w;
 
-/// Adds the products of a stored row with rows [t, t + count) of x, count <= M. A missing row is
-/// the last once more.
-template <auto product, int M>
-inline void add_rows(const RoundedProduct& p, index_t o, index_t t, index_t count) {
-  const std::byte* x[M];
-  float sums[M];
-  for (int m = 0; m < M; ++m) x[m] = p.x + (t + (m < count ? m : count - 1)) * p.x_bytes;
-  product(p.w + o * p.row_bytes, x, p.n, sums);
-  for (int m = 0; m < M && m < count; ++m) p.y[(t + m) * p.y_stride + o] += sums[m];
-}
+  [[gnu::always_inline]] void start(const std::byte* blocks) { w = blocks; }
 
-/// All of the product. Rows of x are taken 1, 4 or 8 at a time, more than there are rather than
-/// taking the weights out twice; and each time with all outputs, so that the rows (24 kB of 8 with
-/// 2048 columns) stay in first-level cache and the weights, read again, come from the second.
-template <class Format, template <class, int> class Product>
-inline void multiply_rounded(const RoundedProduct& p) {
-  for (index_t t = 0; t < p.rows; t += rounded_rows) {
-    const index_t count = p.rows - t < rounded_rows ? p.rows - t : rounded_rows;
-    for (index_t o = 0; o < p.outputs; ++o) {
-      if (rounded_rows == 1 || count == 1) {
-        add_rows<Product<Format, 1>::row, 1>(p, o, t, count);
-      } else if constexpr (rounded_rows == 4) {
-        add_rows<Product<Format, 4>::row, 4>(p, o, t, count);
-      } else if constexpr (rounded_rows == 8) {
-        count <= 4 ? add_rows<Product<Format, 4>::row, 4>(p, o, t, count)
-                   : add_rows<Product<Format, 8>::row, 8>(p, o, t, count);
-      }
-    }
-  }
-}
-
-template <class Format, int M>
-struct Product32 {
-  static void row(const std::byte* w, const std::byte* const (&x)[M], index_t n, float (&sums)[M]) {
-    row_product<Format, M>(w, x, n, sums);
+  template <int>
+  [[gnu::always_inline]] void part(Words (&q)[8], Floats& scale, Floats& min) {
+    Format::load(w, q, scale, min);
   }
 };
+
+/// Bytes of n stored numbers, whole blocks.
+template <class Step>
+constexpr index_t stored_bytes(index_t n) {
+  return n / Step::block * (Step::bytes * Step::block / Step::numbers);
+}
+
+/// Bytes of x for a part of a step: vectors of numbers, then scales, then what `zero` or has_min
+/// wants.
+constexpr index_t arranged_part(int vectors) { return 4 * lanes * (vectors + 2); }
+
+/// The same for all parts. A step has those of all rows, one behind the other, so that what is used
+/// together lies together.
+template <class Step>
+inline constexpr index_t arranged_step = Step::parts * arranged_part(Step::vectors);
+
+/// Parts a and up of a step, of N outputs with all rows of x: added to their totals, a vector for
+/// each output and row. Totals are in memory, as registers are full of weights: so any number of
+/// rows shares what was taken out of these, and N outputs share x.
+template <class Step, int N, int a>
+[[gnu::always_inline]] inline void part_products(Step (&w)[N], const std::byte* x, index_t rows,
+                                                 float* totals) {
+  Words q[N][Step::vectors];
+  Floats scale[N], min[N];
+#pragma GCC unroll 2
+  for (int i = 0; i < N; ++i) {
+    min[i] = broadcast(0);
+    w[i].template part<a>(q[i], scale[i], min[i]);
+  }
+  const std::byte* in = x;
+  float* total = totals;
+  for (index_t m = 0; m < rows; ++m, in += arranged_step<Step>, total += lanes) {
+    const std::byte* factors = in + 4 * lanes * Step::vectors;
+    Words sum[N];
+#pragma GCC unroll 2
+    for (int i = 0; i < N; ++i) {
+      sum[i] = Step::zero == 0 ? q[0][0] - q[0][0] : load_ints(factors + 4 * lanes);
+    }
+    multiply_add_vectors<Step::most>(q, in, sum);
+#pragma GCC unroll 2
+    for (int i = 0; i < N; ++i) {
+      float* to = total + i * rows * lanes;
+      Floats t = multiply_add(to_floats(sum[i]), scale[i] * load(factors), load(to));
+      if (Step::has_min) t = multiply_add(min[i], load(factors + 4 * lanes), t);
+      store(to, t);
+    }
+  }
+  if constexpr (a + 1 < Step::parts) {
+    part_products<Step, N, a + 1>(w, x + arranged_part(Step::vectors), rows, totals);
+  }
+}
+
+/// A step at w of N outputs, of which `left` numbers are left.
+template <class Step, int N>
+[[gnu::always_inline]] inline void step_products(const RoundedProduct& p, const std::byte* w,
+                                                 const std::byte* x, index_t left, float* totals) {
+  std::byte rest[N][Step::bytes];
+  Step steps[N];
+#pragma GCC unroll 2
+  for (int i = 0; i < N; ++i, w += p.row_bytes) {
+    const bool whole = left >= Step::numbers;
+    steps[i].start(whole ? w : copied_step(rest[i], Step::bytes, w, stored_bytes<Step>(left)));
+  }
+  part_products<Step, N, 0>(steps, x, p.rows, totals);
+}
+
+/// The stored rows of the next group, called for in the order in which they lie while one is
+/// multiplied: into second-level cache, as they are more than the first has room for.
+class NextGroup {
+ public:
+  NextGroup(const std::byte* start, index_t row, index_t row_bytes)
+      : at_(start), row_(row), left_(row), gap_(row_bytes - row) {}
+
+  template <index_t Bytes>
+  [[gnu::always_inline]] void call() {
+#pragma GCC unroll 16
+    for (index_t i = 0; i < Bytes; i += 64) __builtin_prefetch(at_ + i, 0, 2);
+    at_ += Bytes, left_ -= Bytes;
+    if (left_ <= 0) at_ += gap_, left_ += row_;
+  }
+
+ private:
+  const std::byte* at_;
+  index_t row_, left_, gap_;
+};
+
+/// Adds the products of `count` outputs from o on, at most rounded_group. They take turns at each
+/// step, so that x of the step, 10 kB of 16 rows (by 512 columns), stays in first-level cache,
+/// beside 8 kB of totals.
+template <class Step>
+inline void group_products(const RoundedProduct& p, index_t o, index_t count) {
+  alignas(64) float totals[rounded_group * rounded_most_rows * lanes];
+  const index_t size = p.rows * lanes;
+  for (index_t i = 0; i < count * size; i += lanes) store(totals + i, broadcast(0));
+  const std::byte *w = p.w + o * p.row_bytes, *x = p.x;
+  NextGroup next(w + count * p.row_bytes, stored_bytes<Step>(p.n), p.row_bytes);
+  for (index_t n = p.n; n > 0; n -= Step::numbers, w += Step::bytes) {
+    index_t i = 0;
+    for (; i + rounded_outputs <= count; i += rounded_outputs) {
+      next.call<rounded_outputs * Step::bytes>();
+      step_products<Step, rounded_outputs>(p, w + i * p.row_bytes, x, n, totals + i * size);
+    }
+    if constexpr (rounded_outputs > 1) {
+      for (; i < count; ++i)
+        step_products<Step, 1>(p, w + i * p.row_bytes, x, n, totals + i * size);
+    }
+    x += p.rows * arranged_step<Step>;
+  }
+  for (index_t i = 0; i < count; ++i) {
+    for (index_t m = 0; m < p.rows; ++m) {
+      p.y[m * p.y_stride + o + i] += sum(load(totals + i * size + m * lanes));
+    }
+  }
+}
+
+/// All of the product.
+template <class Step>
+inline void multiply_rounded(const RoundedProduct& p) {
+  for (index_t o = 0; o < p.outputs; o += rounded_group) {
+    const index_t left = p.outputs - o;
+    group_products<Step>(p, o, left < rounded_group ? left : rounded_group);
+  }
+}
 
 /// What is written beside the numbers of x: their sum, where a format has an offset to multiply by
 /// it; else what the integer sum starts with.
@@ -218,14 +274,21 @@ struct BesideNumbers {
   }
 };
 
+/// Where a row's steps are arranged.
+struct ArrangedRow {
+  std::byte* start;
+  index_t step_bytes;  ///< from step to step
+};
+
 /// A row of x rounded, and arranged for formats with blocks of 32: a step of zeros behind the last
 /// block where that is none.
 [[gnu::noinline]] inline void arrange_by_32(const float* x, index_t n, BesideNumbers beside,
-                                            std::byte* to) {
+                                            ArrangedRow row) {
   std::int8_t q[step_32];
   float d[lanes];
   std::int32_t sums[lanes];
-  for (index_t i = 0; i < n; i += step_32, to += arranged_32, x += step_32) {
+  std::byte* to = row.start;
+  for (index_t i = 0; i < n; i += step_32, to += row.step_bytes, x += step_32) {
     const index_t count = n - i < step_32 ? n - i : step_32;
     if (count < step_32) {
       __builtin_memset(q, 0, sizeof q);
@@ -245,9 +308,13 @@ struct BesideNumbers {
 }
 
 template <class Format>
-inline void arrange_32(const float* x, index_t n, std::byte* to) {
-  arrange_by_32(x, n, {Format::zero, Format::has_min}, to);
+inline void arrange_32(const Arranged& a) {
+  constexpr index_t bytes = arranged_step<Step32<Format>>;
+  for (index_t m = 0; m < a.rows; ++m) {
+    arrange_by_32(a.x + m * a.x_stride, a.n, {Format::zero, Format::has_min},
+                  {a.to + m * bytes, a.rows * bytes});
+  }
 }
 
 template <class Format>
-inline constexpr Rounded rounded_32 = {arrange_32<Format>, multiply_rounded<Format, Product32>};
+inline constexpr Rounded rounded_32 = {arrange_32<Format>, multiply_rounded<Step32<Format>>};

@@ -7,8 +7,6 @@
 // run(a, l) is that of part a and piece l.
 
 inline constexpr index_t pieces = lanes / 4, parts = 16 / pieces;
-/// Bytes of a step, arranged; for each part four vectors of numbers, scales, and zeros or sums.
-inline constexpr index_t arranged_part = 6 * lanes * 4, arranged_k = parts * arranged_part;
 
 /// A constant for each part and lane; of one piece, all lanes have the same.
 struct LaneConstants {
@@ -70,7 +68,7 @@ struct FactorsK {
   Words factor_bytes[4];
   Floats d, dmin;
 
-  [[gnu::always_inline]] FactorsK(const std::byte* block, index_t stride) {
+  [[gnu::always_inline]] void load_factors(const std::byte* block, index_t stride) {
     Words head[4];
     load_repeated(block, stride, head);
     d = halves(head[0]), dmin = broadcast(0) - halves(head[0] >> 16);
@@ -92,12 +90,15 @@ template <int a>
 
 struct RoundedQ4_K : FactorsK {
   static constexpr index_t bytes = 144;
+  static constexpr int most = 15;
 
   const std::byte* numbers;
   Words v[4];
 
-  [[gnu::always_inline]] explicit RoundedQ4_K(const std::byte* block)
-      : FactorsK(block, bytes), numbers(block + 16) {}
+  [[gnu::always_inline]] void start(const std::byte* block) {
+    load_factors(block, bytes);
+    numbers = block + 16;
+  }
 
   template <int a>
   [[gnu::always_inline]] void part(Words (&q)[4], Floats& scale, Floats& min) {
@@ -118,12 +119,15 @@ inline constexpr LaneConstants fifth_turns = lane_constants<fifth_turn>();
 
 struct RoundedQ5_K : FactorsK {
   static constexpr index_t bytes = 176;
+  static constexpr int most = 31;
 
   const std::byte* block;
   Words v[4], high[4];
 
-  [[gnu::always_inline]] explicit RoundedQ5_K(const std::byte* start)
-      : FactorsK(start, bytes), block(start) {}
+  [[gnu::always_inline]] void start(const std::byte* w) {
+    load_factors(w, bytes);
+    block = w;
+  }
 
   template <int a>
   [[gnu::always_inline]] void part(Words (&q)[4], Floats& scale, Floats& min) {
@@ -160,7 +164,7 @@ inline constexpr LaneConstants shifts_q6_k = lane_constants<shift_q6_k>(),
 
 struct RoundedQ6_K {
   static constexpr index_t bytes = 210;
-  static constexpr int zero = 32;
+  static constexpr int most = 63, zero = 32;
   static constexpr bool has_min = false;
   static constexpr index_t run(index_t a, index_t l) { return run_q6_k(a, l); }
 
@@ -168,7 +172,8 @@ struct RoundedQ6_K {
   Words scales[4], v[4], high[4];
   Floats d;
 
-  [[gnu::always_inline]] explicit RoundedQ6_K(const std::byte* start) : block(start) {
+  [[gnu::always_inline]] void start(const std::byte* w) {
+    block = w;
     Words tail[4];
     load_repeated(block + 192, bytes, scales);
     load_repeated(block + 194, bytes, tail);  // to the last byte of the block
@@ -220,7 +225,7 @@ template <int a>
 
 struct RoundedQ2_K {
   static constexpr index_t bytes = 84;
-  static constexpr int zero = 0;
+  static constexpr int most = 3, zero = 0;
   static constexpr bool has_min = true;
   static constexpr index_t run(index_t a, index_t l) { return run_of_bits(a, l); }
 
@@ -228,7 +233,8 @@ struct RoundedQ2_K {
   Words scales[4], mins[4], v[4];
   Floats d, dmin;
 
-  [[gnu::always_inline]] explicit RoundedQ2_K(const std::byte* start) : block(start) {
+  [[gnu::always_inline]] void start(const std::byte* w) {
+    block = w;
     Words tail[4];
     load_repeated(block, bytes, scales);
     load_repeated(block + 68, bytes, tail);  // to the last byte of the block
@@ -251,7 +257,7 @@ struct RoundedQ2_K {
 
 struct RoundedQ3_K {
   static constexpr index_t bytes = 110;
-  static constexpr int zero = 4;
+  static constexpr int most = 7, zero = 4;
   static constexpr bool has_min = false;
   static constexpr index_t run(index_t a, index_t l) { return run_of_bits(a, l); }
 
@@ -259,7 +265,8 @@ struct RoundedQ3_K {
   Words scales[4], v[4], high[4];
   Floats d;
 
-  [[gnu::always_inline]] explicit RoundedQ3_K(const std::byte* start) : block(start) {
+  [[gnu::always_inline]] void start(const std::byte* w) {
+    block = w;
     Words head[4], tail[4];
     load_repeated(block + 92, bytes, head);
     load_repeated(block + 94, bytes, tail);  // to the last byte of the block
@@ -283,55 +290,21 @@ struct RoundedQ3_K {
   }
 };
 
-/// Parts a and up of a step, with M rows of x.
-template <int a, class Format, int M>
-[[gnu::always_inline]] inline void part_products(Format& block, const std::byte* const (&x)[M],
-                                                 index_t at, Floats (&total)[M]) {
-  Words q[4];
-  Floats scale, min = broadcast(0);
-  block.template part<a>(q, scale, min);
-#pragma GCC unroll 8
-  for (int m = 0; m < M; ++m) {
-    const std::byte* in = x[m] + at + a * arranged_part;
-    const std::byte* factors = in + 16 * lanes;
-    Words sum = Format::zero == 0 ? q[0] - q[0] : load_ints(factors + 4 * lanes);
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; ++k) {
-      sum = multiply_add_bytes(q[k], load_ints(in + 4 * lanes * k), sum);
-    }
-    total[m] = multiply_add(to_floats(sum), scale * load(factors), total[m]);
-    if (Format::has_min) total[m] = multiply_add(min, load(factors + 4 * lanes), total[m]);
-  }
-  if constexpr (a + 1 < parts) part_products<a + 1>(block, x, at, total);
-}
-
-/// The product of a stored row with M rows.
-template <class Format, int M>
-struct ProductK {
-  static void row(const std::byte* w, const std::byte* const (&x)[M], index_t n, float (&sums)[M]) {
-    constexpr index_t step = 4 * Format::bytes;
-    std::byte rest[step];
-    Floats total[M];
-#pragma GCC unroll 8
-    for (int m = 0; m < M; ++m) total[m] = broadcast(0);
-    for (index_t at = 0; n > 0; n -= 1024, at += arranged_k, w += step) {
-      prefetch<step>(w);
-      if (n < 1024) w = copied_step(rest, step, w, n / 256 * Format::bytes);
-      Format block(w);
-      part_products<0>(block, x, at, total);
-    }
-#pragma GCC unroll 8
-    for (int m = 0; m < M; ++m) sums[m] = sum(total[m]);
-  }
+/// A step of a format with blocks of 256.
+template <class Format>
+struct StepK : Format {
+  static constexpr index_t numbers = 1024, bytes = 4 * Format::bytes, block = 256;
+  static constexpr int parts = 16 / pieces, vectors = 4;
 };
 
 /// A row of x rounded, and arranged for formats with blocks of 256 that have these runs.
 [[gnu::noinline]] inline void arrange_runs(const float* x, index_t n, const LaneConstants& runs,
-                                           BesideNumbers beside, std::byte* to) {
+                                           BesideNumbers beside, ArrangedRow row) {
   std::int8_t q[1024];
   float d[32];
   std::int32_t sums[32];
-  for (index_t i = 0; i < n; i += 1024, to += arranged_k, x += 1024) {
+  std::byte* to = row.start;
+  for (index_t i = 0; i < n; i += 1024, to += row.step_bytes, x += 1024) {
     const index_t count = n - i < 1024 ? n - i : 1024;
     if (count < 1024) {
       __builtin_memset(q, 0, sizeof q);
@@ -341,7 +314,7 @@ struct ProductK {
     for (index_t a = 0; a < parts; ++a) {
       for (index_t lane = 0; lane < lanes; ++lane) {
         const index_t run = 16 * (lane % 4) + runs.at[a][lane];
-        std::byte* word = to + a * arranged_part + 4 * lane;
+        std::byte* word = to + a * arranged_part(4) + 4 * lane;
         std::int32_t run_sum = 0;
         for (index_t k = 0; k < 16; ++k) run_sum += q[16 * run + k];
         for (index_t k = 0; k < 4; ++k) {
@@ -362,12 +335,16 @@ template <class Format>
 inline constexpr LaneConstants runs_of = lane_constants<run_number<Format>>();
 
 template <class Format>
-inline void arrange_k(const float* x, index_t n, std::byte* to) {
-  arrange_runs(x, n, runs_of<Format>, {Format::zero, Format::has_min}, to);
+inline void arrange_k(const Arranged& a) {
+  constexpr index_t bytes = arranged_step<StepK<Format>>;
+  for (index_t m = 0; m < a.rows; ++m) {
+    arrange_runs(a.x + m * a.x_stride, a.n, runs_of<Format>, {Format::zero, Format::has_min},
+                 {a.to + m * bytes, a.rows * bytes});
+  }
 }
 
 template <class Format>
-inline constexpr Rounded rounded_k = {arrange_k<Format>, multiply_rounded<Format, ProductK>};
+inline constexpr Rounded rounded_k = {arrange_k<Format>, multiply_rounded<StepK<Format>>};
 
 /// By Dtype.
 inline constexpr RoundedKernels rounded_kernels = {{{},

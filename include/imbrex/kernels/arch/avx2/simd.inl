@@ -196,9 +196,8 @@ inline void store_interleaved(float* p, Floats a, Floats b) {
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 2;
 
-/// Rows of rounded activations that a product takes at a time, and the zero of signed bytes when
-/// they are multiplied (see prepare_signed).
-inline constexpr int rounded_rows = 4, signed_zero = 0;
+/// Outputs that a product of rounded activations takes at a time: 8 of 16 registers are weights.
+inline constexpr int rounded_outputs = 1;
 
 /// A word from each of `lanes` blocks, stride bytes apart.
 template <int stride>
@@ -256,17 +255,34 @@ template <int unit>
   transpose_words(v, words);
 }
 
-/// To each word of c the sum of the products of its four bytes of a, at most 127, and of b, signed.
-inline Words multiply_add_bytes(Words a, Words b, Words c) {
-  const __m256i pairs =
-      _mm256_maddubs_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b));
-  return c + reinterpret_cast<Words>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+/// The zero of signed bytes when they are multiplied, and their largest number in what follows.
+inline constexpr int signed_zero = 0, signed_bytes = 128;
+inline Words prepare_signed(Words w) { return w; }
+
+/// In 16 bits the products of bytes of a, at most `most`, with those of b, in pairs: |a| b, signed
+/// as a b, where they have a sign.
+template <int most>
+[[gnu::always_inline]] inline __m256i multiply_pairs(Words a, __m256i b) {
+  const __m256i v = reinterpret_cast<__m256i>(a);
+  if constexpr (most < signed_bytes) return _mm256_maddubs_epi16(v, b);
+  return _mm256_maddubs_epi16(_mm256_abs_epi8(v), _mm256_sign_epi8(b, v));
 }
 
-/// Signed bytes as multiply_add_signed takes them; and the same with them: |a| b, signed as a b.
-inline Words prepare_signed(Words w) { return w; }
-inline Words multiply_add_signed(Words a, Words b, Words c) {
-  const __m256i v = reinterpret_cast<__m256i>(a), x = reinterpret_cast<__m256i>(b);
-  return multiply_add_bytes(reinterpret_cast<Words>(_mm256_abs_epi8(v)),
-                            reinterpret_cast<Words>(_mm256_sign_epi8(x, v)), c);
+/// To each word of c the sum of the products of its four bytes of n vectors: of a, and of those at
+/// b, -127 to 127. As many are added up in 16 bits as fit there.
+template <int most, int n>
+[[gnu::always_inline]] inline void multiply_add_vectors(const Words (&a)[1][n], const std::byte* b,
+                                                        Words (&c)[1]) {
+  constexpr int fit = 32767 / (2 * 127 * most), many = fit < n ? fit : n;
+  const auto* x = reinterpret_cast<const __m256i*>(b);
+#pragma GCC unroll 8
+  for (int j = 0; j < n; j += many) {
+    __m256i pairs = multiply_pairs<most>(a[0][j], _mm256_loadu_si256(x + j));
+#pragma GCC unroll 8
+    for (int k = j + 1; k < j + many; ++k) {
+      const __m256i more = multiply_pairs<most>(a[0][k], _mm256_loadu_si256(x + k));
+      pairs = _mm256_add_epi16(pairs, more);
+    }
+    c[0] = c[0] + reinterpret_cast<Words>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
 }

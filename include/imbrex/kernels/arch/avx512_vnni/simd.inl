@@ -64,11 +64,26 @@ inline std::int32_t sum_of_16(const std::int8_t* p) {
   return sum(reinterpret_cast<Words>(_mm512_cvtepi8_epi32(bytes)));
 }
 
-/// Rows of rounded activations that a product takes at a time.
-inline constexpr int rounded_rows = 8;
+/// Outputs that a product of rounded activations takes at a time: 16 of 32 registers are weights.
+inline constexpr int rounded_outputs = 2;
 
 /// Signed bytes are multiplied 128 too large; so often the sum of the other factor is taken off.
-inline constexpr int signed_zero = 128;
-
+inline constexpr int signed_zero = 128, signed_bytes = 128;
 inline Words prepare_signed(Words w) { return w ^ static_cast<std::int32_t>(0x80808080); }
-inline Words multiply_add_signed(Words a, Words b, Words c) { return multiply_add_bytes(a, b, c); }
+
+/// To each word of c[i] the sum of the products of its four bytes of n vectors: of a[i], at most
+/// `most`, and of those at b, signed.
+template <int most, int n, int N>
+[[gnu::always_inline]] inline void multiply_add_vectors(const Words (&a)[N][n], const std::byte* b,
+                                                        Words (&c)[N]) {
+#pragma GCC unroll 8
+  for (int j = 0; j < n; ++j) {
+    __m512i v = _mm512_loadu_si512(b + 4 * lanes * j);
+    // Compilers would load it for each product, and loads are what the loop around waits for.
+    asm("" : "+v"(v));
+#pragma GCC unroll 2
+    for (int i = 0; i < N; ++i) {
+      c[i] = multiply_add_bytes(a[i][j], reinterpret_cast<Words>(v), c[i]);
+    }
+  }
+}

@@ -23,16 +23,24 @@ struct RoundedRow {
 /// Rounds a row; the same bits on every set.
 using RoundActivations = void (*)(const float* x, index_t n, const RoundedRow& to);
 
-/// Rounds a row of n numbers and writes it as a set's products with a format want it, in
-/// arranged_bytes(n).
-using Arrange = void (*)(const float* x, index_t n, std::byte* to);
+/// Rows of n numbers, x_stride floats apart, and where they go: arranged_bytes(n) for each row, at
+/// a multiple of 64.
+struct Arranged {
+  const float* x;
+  index_t x_stride, rows, n;
+  std::byte* to;
+};
+
+/// Rounds rows and writes them as a set's products with a format want them.
+using Arrange = void (*)(const Arranged& rows);
 
 /// Numbers that are arranged at a time, at most: four blocks of 256; and the bytes they take, with
 /// scales and sums of 16 numbers.
-inline constexpr index_t arranged_numbers = 1024, arranged_step = 1536;
-constexpr index_t arranged_bytes(index_t n) {
-  return ceil_div(n, arranged_numbers) * arranged_step;
-}
+constexpr index_t arranged_bytes(index_t n) { return ceil_div(n, 1024) * 1536; }
+
+/// Rows that are multiplied at a time, at most; and the outputs that take turns with a step of
+/// them.
+inline constexpr index_t rounded_most_rows = 16, rounded_group = 8;
 
 /// y[t][o] += sum over k < n of x[t][k] w[o][k], for o < outputs and t < rows; x rounded.
 struct RoundedProduct {
@@ -40,8 +48,9 @@ struct RoundedProduct {
   index_t y_stride;  ///< floats from row to row
   const std::byte* w;
   index_t row_bytes, outputs;
-  const std::byte* x;  ///< arranged; rows x_bytes apart, a multiple of 64, as is the address
-  index_t x_bytes, rows, n;
+  const std::byte* x;  ///< arranged
+  index_t rows;        ///< at most rounded_most_rows
+  index_t n;
 };
 
 /// A row's bits do not depend on the other rows.

@@ -180,9 +180,8 @@ inline void store_interleaved(float* p, Floats a, Floats b) {
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 2;
 
-/// Rows of rounded activations that a product takes at a time, and the zero of signed bytes when
-/// they are multiplied (see prepare_signed).
-inline constexpr int rounded_rows = 1, signed_zero = 0;
+/// Outputs that a product of rounded activations takes at a time.
+inline constexpr int rounded_outputs = 1;
 
 /// A word from each of `lanes` blocks, stride bytes apart.
 template <int stride>
@@ -229,5 +228,19 @@ inline Words multiply_add_bytes(Words a, Words b, Words c) {
   return c + ((pairs << 16) >> 16) + (pairs >> 16);
 }
 
+/// The zero of signed bytes when they are multiplied, and their largest number for
+/// multiply_add_vectors.
+inline constexpr int signed_zero = 0, signed_bytes = 128;
 inline Words prepare_signed(Words w) { return w; }
-inline Words multiply_add_signed(Words a, Words b, Words c) { return multiply_add_bytes(a, b, c); }
+
+/// To each word of c the sum of the products of its four bytes of n vectors, of a and of those at
+/// b.
+template <int most, int n>
+inline void multiply_add_vectors(const Words (&a)[1][n], const std::byte* b, Words (&c)[1]) {
+#pragma GCC unroll 8
+  for (int j = 0; j < n; ++j) {
+    Words v;
+    __builtin_memcpy(&v, b + 4 * lanes * j, sizeof v);
+    c[0] = multiply_add_bytes(a[0][j], v, c[0]);
+  }
+}
