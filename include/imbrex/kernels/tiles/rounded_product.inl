@@ -137,6 +137,7 @@ template <class Format, int M>
   Format::load(w, q, d, min);
 #pragma GCC unroll 8
   for (int m = 0; m < M; ++m) {
+    keep_order();
     const std::byte* in = x[m] + at;
     const std::byte* factors = in + 32 * lanes;
     Words sum = Format::zero == 0 ? q[0] - q[0] : load_ints(factors + 4 * lanes);

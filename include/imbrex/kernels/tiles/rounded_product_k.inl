@@ -292,6 +292,7 @@ template <int a, class Format, int M>
   block.template part<a>(q, scale, min);
 #pragma GCC unroll 8
   for (int m = 0; m < M; ++m) {
+    keep_order();
     const std::byte* in = x[m] + at + a * arranged_part;
     const std::byte* factors = in + 16 * lanes;
     Words sum = Format::zero == 0 ? q[0] - q[0] : load_ints(factors + 4 * lanes);

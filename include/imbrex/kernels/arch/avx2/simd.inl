@@ -256,6 +256,9 @@ template <int unit>
   transpose_words(v, words);
 }
 
+/// Between rows of x, where a compiler has to be kept from taking them out of order.
+inline void keep_order() {}
+
 /// To each word of c the sum of the products of its four bytes of a, at most 127, and of b, signed.
 inline Words multiply_add_bytes(Words a, Words b, Words c) {
   const __m256i pairs =

@@ -67,6 +67,9 @@ inline std::int32_t sum_of_16(const std::int8_t* p) {
 /// Rows of rounded activations that a product takes at a time.
 inline constexpr int rounded_rows = 8;
 
+/// Between rows of x, where a compiler has to be kept from taking them out of order.
+inline void keep_order() {}
+
 /// Signed bytes are multiplied 128 too large; so often the sum of the other factor is taken off.
 inline constexpr int signed_zero = 128;
 
