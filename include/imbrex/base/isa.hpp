@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace imbrex::inline IMBREX_ABI {
@@ -68,6 +70,23 @@ inline bool may_use_tiles() {
     return result == 0;
   }();
   return granted;
+#else
+  return false;
+#endif
+}
+
+}  // namespace isa_detail
+#elif defined(__aarch64__)
+namespace isa_detail {
+
+/// Whether the processor has SDOT, the sums of products of bytes. Linux says so; of other systems
+/// what the program is compiled for is believed (Apple's compilers ask for it).
+inline bool has_dot_products() {
+#if defined(__ARM_FEATURE_DOTPROD)
+  return true;
+#elif defined(__linux__)
+  constexpr unsigned long asimddp = 1ul << 20;  // HWCAP_ASIMDDP
+  return (getauxval(AT_HWCAP) & asimddp) != 0;
 #else
   return false;
 #endif

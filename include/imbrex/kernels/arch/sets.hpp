@@ -7,6 +7,7 @@
 #include "imbrex/kernels/arch/avx512/kernels.hpp"
 #include "imbrex/kernels/arch/avx512_vnni/kernels.hpp"
 #include "imbrex/kernels/arch/neon/kernels.hpp"
+#include "imbrex/kernels/arch/neon_dotprod/kernels.hpp"
 #include "imbrex/kernels/arch/scalar/kernels.hpp"
 
 namespace imbrex::kernels::arch::inline IMBREX_ABI {
@@ -20,7 +21,9 @@ inline const Kernels& kernels_of(Isa isa) {
   }
   if (isa == Isa::avx2) return avx2::kernels;
 #elif defined(__aarch64__)
-  if (isa == Isa::neon) return neon::kernels;
+  if (isa == Isa::neon) {
+    return isa_detail::has_dot_products() ? neon_dotprod::kernels : neon::kernels;
+  }
 #endif
   static_cast<void>(isa);
   return scalar::kernels;

@@ -9,11 +9,11 @@
 #include <cstdint>
 
 #include "imbrex/kernels/arch/kernels.hpp"
-#include "imbrex/kernels/arch/scalar/kernels.hpp"
 
 namespace imbrex::kernels::arch::neon::inline IMBREX_ABI {
 
 #include "imbrex/kernels/arch/neon/simd.inl"
+#include "imbrex/kernels/arch/neon/bytes.inl"
 #include "imbrex/kernels/tiles/stored_dot.inl"
 #include "imbrex/kernels/tiles/round_activations.inl"
 #include "imbrex/kernels/tiles/multiply_panel.inl"

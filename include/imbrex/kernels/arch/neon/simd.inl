@@ -3,16 +3,28 @@
 
 inline constexpr const char* set_name = "neon";
 
-// What is one instruction in the compilers' vector extension as well.
-using scalar::Doubles, scalar::Longs, scalar::broadcast_double;
-using scalar::Floats, scalar::Words, scalar::lanes, scalar::broadcast, scalar::load, scalar::store,
-    scalar::larger, scalar::smaller, scalar::rotate_right, scalar::gather_words;
+using Floats [[gnu::vector_size(16)]] = float;
+using Words [[gnu::vector_size(16)]] = std::int32_t;
+inline constexpr index_t lanes = 4;
 
 /// By two vectors: 20 sums, 2 of weights, of 32; the others are for the numbers of x, which here
 /// are loaded before they are multiplied with, some of them early. A step of k has 12 loads for 20
 /// multiply-adds: no more than units do meanwhile, be it two of each a cycle or three and four, and
 /// these have, at a latency of 4, their 16 sums. (With 11 rows or more g++ puts sums on the stack.)
 inline constexpr int gemm_rows = 10;
+
+inline Floats broadcast(float x) { return vdupq_n_f32(x); }
+
+/// What lies at any address.
+template <class T>
+inline T load_bits(const std::byte* p) {
+  T bits;
+  __builtin_memcpy(&bits, p, sizeof bits);
+  return bits;
+}
+
+inline Floats load(const std::byte* p) { return load_bits<Floats>(p); }
+inline Floats load(const float* p) { return vld1q_f32(p); }
 
 /// The first n < lanes floats, and zeros.
 inline Floats load_part(const void* p, index_t n) {
@@ -23,6 +35,8 @@ inline Floats load_part(const void* p, index_t n) {
   if (n > 2) v = vld1q_lane_f32(x + 2, v, 2);
   return v;
 }
+
+inline void store(float* p, Floats v) { vst1q_f32(p, v); }
 
 /// The first n < lanes floats.
 inline void store_part(float* p, Floats v, index_t n) {
@@ -37,32 +51,24 @@ inline Floats multiply_add(Floats a, Floats b, Floats c) { return vfmaq_f32(c, a
 /// (v0 + v1) + (v2 + v3).
 inline float sum(Floats v) { return vaddvq_f32(v); }
 
-/// A number of N bytes, at any address.
-template <class T>
-inline T load_number(const std::byte* p) {
-  T number;
-  __builtin_memcpy(&number, p, sizeof number);
-  return number;
-}
-
 inline float load_half(const std::byte* p) {
-  const uint16x4_t bits = vdup_n_u16(load_number<std::uint16_t>(p));
+  const uint16x4_t bits = vdup_n_u16(load_bits<std::uint16_t>(p));
   return vgetq_lane_f32(vcvt_f32_f16(vreinterpret_f16_u16(bits)), 0);
 }
 
 /// `lanes` stored numbers as floats.
 inline Floats load_halves(const std::byte* p) {
-  return vcvt_f32_f16(vreinterpret_f16_u64(vcreate_u64(load_number<std::uint64_t>(p))));
+  return vcvt_f32_f16(vreinterpret_f16_u64(vcreate_u64(load_bits<std::uint64_t>(p))));
 }
 
 inline Floats load_bfloats(const std::byte* p) {
-  const uint16x4_t bits = vcreate_u16(load_number<std::uint64_t>(p));
+  const uint16x4_t bits = vcreate_u16(load_bits<std::uint64_t>(p));
   return vreinterpretq_f32_u32(vshll_n_u16(bits, 16));
 }
 
 /// `lanes` bytes.
 inline uint8x8_t load_bytes(const std::byte* p) {
-  return vreinterpret_u8_u32(vdup_n_u32(load_number<std::uint32_t>(p)));
+  return vreinterpret_u8_u32(vdup_n_u32(load_bits<std::uint32_t>(p)));
 }
 inline Floats from_bytes(uint8x8_t bytes) {
   return vcvtq_f32_u32(vmovl_u16(vget_low_u16(vmovl_u8(bytes))));
@@ -84,8 +90,8 @@ inline Floats load_high_nibbles(const std::byte* p) {
 /// Words j = 0 .. 3 of `lanes` rows: word j of row i, at p + i stride + 4 j, in lane i of words[j].
 [[gnu::always_inline]] inline void load_words(const std::byte* p, index_t stride,
                                               Words (&words)[4]) {
-  const int32x4_t a = load_number<Words>(p), b = load_number<Words>(p + stride),
-                  c = load_number<Words>(p + 2 * stride), d = load_number<Words>(p + 3 * stride);
+  const int32x4_t a = load_bits<Words>(p), b = load_bits<Words>(p + stride),
+                  c = load_bits<Words>(p + 2 * stride), d = load_bits<Words>(p + 3 * stride);
   const int64x2_t low01 = vreinterpretq_s64_s32(vzip1q_s32(a, b)),
                   high01 = vreinterpretq_s64_s32(vzip2q_s32(a, b)),
                   low23 = vreinterpretq_s64_s32(vzip1q_s32(c, d)),
@@ -117,6 +123,10 @@ inline void store_int8s(std::int8_t* p, Words w) {
   __builtin_memcpy(p, &four, sizeof four);
 }
 
+/// Lane by lane the larger, and the smaller, one; b where either is a NaN.
+inline Floats larger(Floats a, Floats b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+inline Floats smaller(Floats a, Floats b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
+
 inline float largest(Floats v) { return vmaxvq_f32(v); }
 
 /// p 2^n for p from 1/2 to 2 and whole n from -152 to 152, in two steps, as 2^n alone need not be a
@@ -134,6 +144,12 @@ inline Floats times_small_power_of_two(Floats p, Floats n) {
   const uint32x4_t scaled = vreinterpretq_u32_s32(vaddq_s32(vreinterpretq_s32_f32(p), bits));
   return vreinterpretq_f32_u32(vbicq_u32(scaled, vcltq_f32(n, vdupq_n_f32(-125))));
 }
+
+/// Half as many doubles, in pairs for a vector of floats.
+using Doubles [[gnu::vector_size(16)]] = double;
+using Longs [[gnu::vector_size(16)]] = std::int64_t;
+
+inline Doubles broadcast_double(double x) { return vdupq_n_f64(x); }
 
 /// The two halves of a vector of floats; and back, rounded.
 inline Doubles low_doubles(Floats v) { return vcvt_f64_f32(vget_low_f32(v)); }
@@ -157,6 +173,22 @@ inline void store_interleaved(float* p, Floats a, Floats b) {
 
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 4;
+
+/// A word from each of `lanes` rows, or blocks, stride bytes apart.
+inline Words load_word(const std::byte* p, index_t stride) {
+  return Words{load_bits<std::int32_t>(p), load_bits<std::int32_t>(p + stride),
+               load_bits<std::int32_t>(p + 2 * stride), load_bits<std::int32_t>(p + 3 * stride)};
+}
+template <int stride>
+inline Words gather_words(const std::byte* p) {
+  return load_word(p, stride);
+}
+
+inline Words rotate_right(Words w, std::int32_t by) {
+  const uint32x4_t v = vreinterpretq_u32_s32(w);
+  return vreinterpretq_s32_u32((v >> static_cast<std::uint32_t>(by)) |
+                               (v << static_cast<std::uint32_t>((32 - by) & 31)));
+}
 
 /// 16 in byte i of each word whose bit 4 j + i is set.
 inline Words fifth_bits(Words w, int j) {
@@ -182,21 +214,10 @@ inline void load_repeated(const std::byte* p, index_t stride, Words (&words)[4])
   load_words(p, stride, words);
 }
 
-/// Rows of rounded activations that a product takes at a time, and the zero of signed bytes when
-/// they are multiplied (see prepare_signed).
-inline constexpr int rounded_rows = 4, signed_zero = 0;
-
 /// Between rows of x: g++ for ARM, which schedules before it has given out registers, would begin
 /// with the loads of all of a step and put most of them on the stack.
 [[gnu::always_inline]] inline void keep_order() { asm volatile(""); }
 
-/// To each word of c the sum of the products of its four bytes of a, and of b, both signed, b above
-/// -128: the sum of two products fits 16 bits.
-inline Words multiply_add_bytes(Words a, Words b, Words c) {
-  const int8x16_t s = vreinterpretq_s8_s32(a), t = vreinterpretq_s8_s32(b);
-  const int16x8_t low = vmull_s8(vget_low_s8(s), vget_low_s8(t)), high = vmull_high_s8(s, t);
-  return vpadalq_s16(c, vpaddq_s16(low, high));
-}
-
+/// Signed bytes are multiplied as they are.
+inline constexpr int signed_zero = 0;
 inline Words prepare_signed(Words w) { return w; }
-inline Words multiply_add_signed(Words a, Words b, Words c) { return multiply_add_bytes(a, b, c); }

@@ -1,0 +1,14 @@
+// Products of bytes in AdvSIMD. Included by arch/neon/kernels.hpp behind simd.inl.
+
+/// Rows of rounded activations that a product takes at a time.
+inline constexpr int rounded_rows = 4;
+
+/// To each word of c the sum of the products of its four bytes of a, and of b, both signed, b above
+/// -128: the sum of two products fits 16 bits.
+inline Words multiply_add_bytes(Words a, Words b, Words c) {
+  const int8x16_t s = vreinterpretq_s8_s32(a), t = vreinterpretq_s8_s32(b);
+  const int16x8_t low = vmull_s8(vget_low_s8(s), vget_low_s8(t)), high = vmull_high_s8(s, t);
+  return vpadalq_s16(c, vpaddq_s16(low, high));
+}
+
+inline Words multiply_add_signed(Words a, Words b, Words c) { return multiply_add_bytes(a, b, c); }
