@@ -1,5 +1,7 @@
-// Products of bytes with the dot product extension. Included by arch/neon_dotprod/kernels.hpp
-// behind arch/neon/simd.inl.
+// Products of bytes with the dot product extension, and what products in integers want. Included by
+// arch/neon_dotprod/kernels.hpp behind arch/neon/simd.inl.
+
+inline constexpr int int8_rows = 6;  // by two vectors: 24 sums, 2 of weights, 1 of x, of 32
 
 /// Rows of rounded activations that a product takes at a time.
 inline constexpr int rounded_rows = 8;
@@ -12,3 +14,15 @@ inline Words multiply_add_bytes(Words a, Words b, Words c) {
 }
 
 inline Words multiply_add_signed(Words a, Words b, Words c) { return multiply_add_bytes(a, b, c); }
+
+inline Words broadcast_word(std::int32_t word) { return vdupq_n_s32(word); }
+
+/// Four bytes in each lane.
+inline Words broadcast_bytes(const std::int8_t* p) {
+  std::int32_t word;
+  __builtin_memcpy(&word, p, sizeof word);
+  return broadcast_word(word);
+}
+
+/// The sum of 16 numbers.
+inline std::int32_t sum_of_16(const std::int8_t* p) { return vaddlvq_s8(vld1q_s8(p)); }

@@ -1,6 +1,6 @@
 // The kernels in AdvSIMD for processors that also have the dot product extension (an option of
 // ARMv8.2, in all from ARMv8.4 on), which multiplies bytes and adds up in one instruction: those of
-// arch/neon, and other products of rounded activations.
+// arch/neon, and products in integers.
 #pragma once
 
 #if defined(__aarch64__)
@@ -32,10 +32,14 @@ namespace imbrex::kernels::arch::neon_dotprod::inline IMBREX_ABI {
 #include "imbrex/kernels/tiles/multiply_panel.inl"
 #include "imbrex/kernels/tiles/panel.inl"
 #include "imbrex/kernels/tiles/panel_k.inl"
+#include "imbrex/kernels/tiles/panel_int8.inl"
+#include "imbrex/kernels/tiles/round_row_of_blocks.inl"
+#include "imbrex/kernels/tiles/multiply_int8.inl"
+#include "imbrex/kernels/tiles/kernels_int8.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
 
-inline constexpr Kernels kernels = with_rounded(neon::kernels, rounded_kernels);
+inline constexpr Kernels kernels = with_int8(with_rounded(neon::kernels, rounded_kernels));
 
 }  // namespace imbrex::kernels::arch::neon_dotprod::inline IMBREX_ABI
 
