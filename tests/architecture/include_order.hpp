@@ -37,6 +37,7 @@ inline constexpr Door doors[] = {
     {"immintrin.h", "imbrex/kernels/"},
     {"arm_neon.h", "imbrex/kernels/"},
     {"cpuid.h", "imbrex/base/isa.hpp"},
+    {"sys/auxv.h", "imbrex/base/isa.hpp"},
     {"fcntl.h", "imbrex/formats/"},
     {"sys/", "imbrex/formats/"},
     {"unistd.h", "imbrex/formats/"},

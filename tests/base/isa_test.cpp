@@ -30,7 +30,7 @@ class Environment {
 }  // namespace
 
 TEST_CASE("the environment forces a set that the machine has") {
-  for (Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512, Isa::amx}) {
+  for (Isa isa : {Isa::scalar, Isa::neon, Isa::avx2, Isa::avx512, Isa::amx}) {
     if (!available(isa)) continue;
     const Environment environment(name(isa));
     CHECK(isa_detail::choose_isa() == isa);
@@ -42,7 +42,7 @@ TEST_CASE("without a wish the best set is used, of those that need not be asked 
   const Environment environment(nullptr);
   const Isa best = isa_detail::choose_isa();
   CHECK(available(best));
-  for (Isa isa : {Isa::avx2, Isa::avx512}) {
+  for (Isa isa : {Isa::neon, Isa::avx2, Isa::avx512}) {
     if (available(isa)) CHECK(static_cast<int>(best) >= static_cast<int>(isa));
   }
   CHECK(best != Isa::amx);
@@ -78,7 +78,7 @@ TEST_CASE("a number that stands for no set is an error, and changes nothing") {
 
 TEST_CASE("a set can be chosen, and one that the machine lacks cannot") {
   const Environment environment(nullptr);
-  for (Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512, Isa::amx}) {
+  for (Isa isa : {Isa::scalar, Isa::neon, Isa::avx2, Isa::avx512, Isa::amx}) {
     if (available(isa)) {
       use_isa(isa);
       CHECK(active_isa() == isa);

@@ -107,6 +107,9 @@ TEST_CASE("gemm_int8: which sets have it") {
       const bool has_vnni = __builtin_cpu_supports("avx512vnni");
       CHECK(has_format(Isa::avx512, dtype) == (dtype > Dtype::bf16 && has_vnni));
     }
+#elif defined(__aarch64__)
+    const bool has_sdot = isa_detail::has_dot_products();
+    CHECK(has_format(Isa::neon, dtype) == (dtype > Dtype::bf16 && has_sdot));
 #endif
   }
 }

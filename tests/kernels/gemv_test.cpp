@@ -18,39 +18,44 @@ using kernels::Matrix;
 
 namespace {
 
-/// Three outputs, each the sum of 2^24, 1 and -2^24 among zeros. 2^24 + 1 is no float: it rounds to
-/// 2^24, so the order of the additions shows. The sets' f32 dot adds x[i] to sum i mod 16 (scalar),
-/// i mod 32 (avx2) or i mod 64 (avx512), within a sum by rising i, then the sums to one another.
+/// Four outputs, each the sum of 2^24, 1 and -2^24 among zeros. 2^24 + 1 is no float: it rounds to
+/// 2^24, so the order of the additions shows. The sets' f32 dot adds x[i] to sum i mod 16 (scalar,
+/// neon), i mod 32 (avx2) or i mod 64 (avx512), within a sum by rising i, then the sums to one
+/// another; at last lanes 0 to 3 of a vector, neighbours first (neon) or every second one.
 ///
-///     2^24 at 0, 1 at 16, -2^24 at 32    scalar: one sum, (2^24 + 1) - 2^24 = 0
+///     2^24 at 0, 1 at 16, -2^24 at 32    scalar, neon: one sum, (2^24 + 1) - 2^24 = 0
 ///                                        avx2: sum 0 is 2^24 - 2^24, sum 16 is 1; 1
 ///                                        avx512: sums 0, 16, 32; (2^24 + 1) + (-2^24 + 0) = 0
-///     2^24 at 0, -2^24 at 16, 1 at 64    scalar: one sum, (2^24 - 2^24) + 1 = 1
+///     2^24 at 0, -2^24 at 16, 1 at 64    scalar, neon: one sum, (2^24 - 2^24) + 1 = 1
 ///                                        avx2, avx512: sum 0 is 2^24 + 1; then -2^24; 0
+///     2^24 at 0, 1 at 1, -2^24 at 2      neon: (2^24 + 1) + (-2^24 + 0) = 0
+///                                        others: (2^24 - 2^24) + (1 + 0) = 1
 ///     1 at 0                             1
 ///
 /// amx has the dot products of avx512.
 struct Telling {
   static constexpr index_t n = 128;
-  std::vector<float> w = std::vector<float>(3 * n), x = std::vector<float>(n, 1.0f);
+  std::vector<float> w = std::vector<float>(4 * n), x = std::vector<float>(n, 1.0f);
 
   Telling() {
     w[0] = 0x1p24f, w[16] = 1, w[32] = -0x1p24f;
     w[n] = 0x1p24f, w[n + 16] = -0x1p24f, w[n + 64] = 1;
-    w[2 * n] = 1;
+    w[2 * n] = 0x1p24f, w[2 * n + 1] = 1, w[2 * n + 2] = -0x1p24f;
+    w[3 * n] = 1;
   }
 
   std::vector<float> product() const {
-    std::vector<float> y(3);
-    const Matrix m{reinterpret_cast<const std::byte*>(w.data()), Dtype::f32, 3, n, 4 * n};
-    kernels::gemv({y.data(), 1, 3, 3}, {x.data(), 1, n, n}, m, nullptr);
+    std::vector<float> y(4);
+    const Matrix m{reinterpret_cast<const std::byte*>(w.data()), Dtype::f32, 4, n, 4 * n};
+    kernels::gemv({y.data(), 1, 4, 4}, {x.data(), 1, n, n}, m, nullptr);
     return y;
   }
 
   static std::vector<float> expected(Isa isa) {
-    if (isa == Isa::avx512 || isa == Isa::amx) return {0, 0, 1};
-    if (isa == Isa::avx2) return {1, 0, 1};
-    return {0, 1, 1};
+    if (isa == Isa::avx512 || isa == Isa::amx) return {0, 0, 1, 1};
+    if (isa == Isa::avx2) return {1, 0, 1, 1};
+    if (isa == Isa::neon) return {0, 1, 0, 1};
+    return {0, 1, 1, 1};
   }
 };
 

@@ -1,6 +1,11 @@
 // Products with activations rounded to int8: every format, by every table of functions.
 #include <doctest/doctest.h>
 
+#if defined(__aarch64__)
+#include <setjmp.h>
+#include <signal.h>
+#endif
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -26,7 +31,8 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-/// All tables that this machine can run: avx512 has two, for processors with VNNI and without.
+/// All tables that this machine can run: avx512 has two, for processors with VNNI and without, and
+/// so has neon, for those with dot products.
 struct Table {
   std::string name;
   const kernels::Kernels* kernels;
@@ -39,9 +45,29 @@ std::vector<Table> tables() {
   if (available(Isa::avx512)) {
     all.push_back({"avx512 without VNNI", &kernels::arch::avx512::kernels});
   }
+#elif defined(__aarch64__)
+  all.push_back({"neon without dot products", &kernels::arch::neon::kernels});
 #endif
   return all;
 }
+
+#if defined(__aarch64__)
+sigjmp_buf before_instruction;
+
+/// Whether the processor has dot products: it is given one, sdot v0.4s, v0.16b, v0.16b.
+bool executes_dot_product() {
+  struct sigaction refused = {}, kept = {};
+  refused.sa_handler = [](int) { siglongjmp(before_instruction, 1); };
+  sigaction(SIGILL, &refused, &kept);
+  volatile bool executed = false;
+  if (sigsetjmp(before_instruction, 1) == 0) {
+    asm volatile(".inst 0x4e809400" ::: "v0");
+    executed = true;
+  }
+  sigaction(SIGILL, &kept, nullptr);
+  return executed;
+}
+#endif
 
 std::vector<Dtype> quantised() {
   std::vector<Dtype> all;
@@ -159,6 +185,11 @@ TEST_CASE("rounded products: every quantised format has one on every set, no oth
           static_cast<bool>(__builtin_cpu_supports("avx512vnni")));
     CHECK(std::string(kernels::kernels_of(Isa::avx512).name) == "avx512");
   }
+#elif defined(__aarch64__)
+  CHECK((kernels::kernels_of(Isa::neon).rounded.by_dtype[3].multiply ==
+         kernels::arch::neon_dotprod::kernels.rounded.by_dtype[3].multiply) ==
+        executes_dot_product());
+  CHECK(std::string(kernels::kernels_of(Isa::neon).name) == "neon");
 #endif
 }
 

@@ -19,7 +19,8 @@ namespace imbrex::inline IMBREX_ABI {
 /// than what rounding the weights to 4 bits has. It is what may be done to x, not what must be: a
 /// set that has something more exact, and as fast, takes that. Products of many rows do, with
 ///
-///     avx2, scalar, avx512 without VNNI   quantised weights: f32
+///     avx2, scalar, and avx512 without VNNI or neon without dot products
+///                                         quantised weights: f32
 ///     amx                                 quantised and BF16 weights: x, and decoded weights,
 ///                                         rounded to bf16, products exact and summed in f32; a
 ///                                         relative error of about 2e-3

@@ -9,20 +9,23 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace imbrex::inline IMBREX_ABI {
 
-/// Instruction sets with kernels of their own, weakest first.
-enum class Isa { scalar, avx2, avx512, amx };
+/// Instruction sets with kernels of their own, weakest first. A machine has those of its
+/// processor's kind: `neon` is 64-bit ARM's, the ones behind it are x86's.
+enum class Isa { scalar, neon, avx2, avx512, amx };
 
 /// How many sets there are.
-inline constexpr int isa_count = 4;
+inline constexpr int isa_count = 5;
 
 /// The name by which IMBREX_ISA asks for a set; "unknown" where there is no such set.
 constexpr const char* name(Isa isa) {
   const int number = static_cast<int>(isa);
-  constexpr const char* names[isa_count] = {"scalar", "avx2", "avx512", "amx"};
+  constexpr const char* names[isa_count] = {"scalar", "neon", "avx2", "avx512", "amx"};
   return number >= 0 && number < isa_count ? names[number] : "unknown";
 }
 
@@ -73,6 +76,23 @@ inline bool may_use_tiles() {
 }
 
 }  // namespace isa_detail
+#elif defined(__aarch64__)
+namespace isa_detail {
+
+/// Whether the processor has SDOT, the sums of products of bytes. Linux says so; of other systems
+/// what the program is compiled for is believed (Apple's compilers ask for it).
+inline bool has_dot_products() {
+#if defined(__ARM_FEATURE_DOTPROD)
+  return true;
+#elif defined(__linux__)
+  constexpr unsigned long asimddp = 1ul << 20;  // HWCAP_ASIMDDP
+  return (getauxval(AT_HWCAP) & asimddp) != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace isa_detail
 #endif
 
 /// Whether this machine, and its operating system, run the set: all that its kernels are compiled
@@ -82,6 +102,8 @@ inline bool available(Isa isa) {
   switch (isa) {
     case Isa::scalar:
       return true;
+    case Isa::neon:
+      return false;
     case Isa::avx2:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
              isa_detail::has_f16c();
@@ -95,6 +117,8 @@ inline bool available(Isa isa) {
              isa_detail::system_saves_tiles() && isa_detail::may_use_tiles();
   }
   return false;
+#elif defined(__aarch64__)
+  return isa == Isa::scalar || isa == Isa::neon;
 #else
   return isa == Isa::scalar;
 #endif

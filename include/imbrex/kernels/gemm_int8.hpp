@@ -9,13 +9,13 @@
 namespace imbrex::kernels::inline IMBREX_ABI {
 
 /// Work items that a product should have at least, so that two to four threads share it evenly; and
-/// the panels that an item should have, so that rounding its rows again costs less than
+/// the outputs that an item should have, so that rounding its rows again costs less than
 /// multiplying them.
-inline constexpr index_t int8_items = 8, int8_least_panels = 3;
+inline constexpr index_t int8_items = 8, int8_least_outputs = 96;
 
 /// Whether a set multiplies many rows with weights of this format in integers: quantised ones, with
-/// AVX-512 VNNI. (AVX2 takes three instructions where products of floats take four, and has the
-/// sums to scale besides.)
+/// AVX-512 VNNI or the dot products of ARMv8.2. (AVX2 takes three instructions where products of
+/// floats take four, and has the sums to scale besides; so has AdvSIMD without dot products.)
 inline bool has_gemm_int8(const Kernels& kernels, Dtype dtype) {
   return kernels.int8.formats[static_cast<int>(dtype)].multiply != nullptr;
 }
@@ -23,7 +23,8 @@ inline bool has_gemm_int8(const Kernels& kernels, Dtype dtype) {
 /// Outputs of a work item of a product of `chunks` chunks of rows with `outputs` outputs.
 inline index_t int8_item_outputs(const Int8Gemm& gemm, index_t chunks, index_t outputs) {
   const index_t panels = ceil_div(outputs, gemm.outputs), half = ceil_div(panels, 2);
-  const index_t some = greater(panels * chunks / int8_items, lesser(int8_least_panels, half));
+  const index_t least = ceil_div(int8_least_outputs, gemm.outputs);
+  const index_t some = greater(panels * chunks / int8_items, lesser(least, half));
   return gemm.outputs *
          tiles::even_part(panels, lesser(tiles::int8_outputs / gemm.outputs, some), 1);
 }

@@ -25,6 +25,8 @@ using kernels::Dot, kernels::Kernels;
 constinit const Kernels copies[] = {
 #if defined(__x86_64__)
     kernels::arch::amx::kernels, kernels::arch::avx2::kernels, kernels::arch::avx512::kernels,
+#elif defined(__aarch64__)
+    kernels::arch::neon::kernels, kernels::arch::neon_dotprod::kernels,
 #endif
     kernels::arch::scalar::kernels};
 

@@ -19,7 +19,7 @@ constexpr Kernels with_int8(Kernels kernels) {
                    int8_format<bytes_q4_1, Dtype::q4_1, 32, 0, true>,
                    int8_format<bytes_q5_0, Dtype::q5_0, 32, 16>,
                    int8_format<bytes_q5_1, Dtype::q5_1, 32, 0, true>,
-                   int8_format<bytes_q8_0, Dtype::q8_0, 32, 128>,
+                   int8_format<bytes_q8_0, Dtype::q8_0, 32, signed_zero>,
                    int8_format<bytes_q2_k, Dtype::q2_k, 16, 0, true>,
                    int8_format<bytes_q3_k, Dtype::q3_k, 16, 4>,
                    int8_format<bytes_q4_k, Dtype::q4_k, 32, 0, true>,

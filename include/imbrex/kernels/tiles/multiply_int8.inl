@@ -30,6 +30,7 @@ void multiply_int8_panel(const Int8Product& p) {
         reinterpret_cast<const std::int8_t*>(p.x) + g * Group;  // q comes first in a row
 #pragma GCC unroll 8
     for (int j = 0; j < Group / 4; ++j) {
+      keep_order();
       const Words w0 = group->w[j][0], w1 = group->w[j][1];
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {

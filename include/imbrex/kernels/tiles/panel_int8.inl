@@ -1,6 +1,6 @@
-// Panels of gemm in integers: quantised weights as bytes without a sign, in the order in which the
-// micro-kernel takes them, and their scales as vectors over outputs. Included behind panel_k.inl
-// inside the regions that multiply bytes; see quant/ for what lies where in a block.
+// Panels of gemm in integers: quantised weights as bytes, in the order in which the micro-kernel
+// takes them, and their scales as vectors over outputs. Included behind panel_k.inl inside the
+// regions that multiply bytes; see quant/ for what lies where in a block.
 //
 // The micro-kernel takes four inputs of an output at a time, a word of four bytes, from a panel
 // w[k / 4][o]. Stored rows are words of four numbers as well: they are transposed as they lie, and
@@ -12,8 +12,9 @@
 inline constexpr float sum_start = 12582912;
 inline constexpr std::int32_t sum_start_bits = 0x4B400000;
 
-/// Numbers of a panel's outputs that share a scale: with q of 0 .. 255 in w, they stand for
-/// d q + m, in formats with an offset; else d (q - Int8Format::zero).
+/// Numbers of a panel's outputs that share a scale: with q in w, which has a sign only where the
+/// format and the set's products have one, they stand for d q + m, in formats with an offset; else
+/// for d (q - zero), with the zero of kernels_int8.inl.
 template <int Numbers>
 struct PanelGroup {
   Words w[Numbers / 4][2];
@@ -49,7 +50,7 @@ inline void bytes_q8_0(const std::byte* block, index_t stride, PanelGroup<32>* g
   for (int half = 0; half < 2; ++half) {
     load_words(block + 2 + 16 * half, stride, q);
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) group->w[4 * half + j][v] = q[j] ^ static_cast<int>(0x80808080);
+    for (int j = 0; j < 4; ++j) group->w[4 * half + j][v] = prepare_signed(q[j]);
   }
 }
 

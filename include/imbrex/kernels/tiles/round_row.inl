@@ -1,5 +1,6 @@
-// Rows of x for gemm in integers. Included behind panel_int8.inl and round_activations.inl inside
-// the regions that multiply bytes.
+// Rows of x for gemm in integers, by sets with vectors of 16 numbers; others have
+// round_row_of_blocks.inl. Included behind panel_int8.inl and round_activations.inl inside the
+// regions that multiply bytes.
 
 /// Makes of the sums of the groups' q what the micro-kernel takes: where its own sums start, or, of
 /// formats with an offset, what that is multiplied by.

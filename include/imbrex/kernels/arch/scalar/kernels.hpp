@@ -22,6 +22,7 @@ namespace imbrex::kernels::arch::scalar::inline IMBREX_ABI {
 #include "imbrex/kernels/tiles/softmax.inl"
 #include "imbrex/kernels/tiles/rope.inl"
 #include "imbrex/kernels/tiles/attention.inl"
+#include "imbrex/kernels/tiles/multiply_vectors.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
 #include "imbrex/kernels/tiles/kernels.inl"

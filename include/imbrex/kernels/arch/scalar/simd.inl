@@ -219,6 +219,9 @@ inline void load_repeated(const std::byte* p, index_t stride, Words (&words)[4])
   load_words(p, stride, words);
 }
 
+/// Between rows of x, where a compiler has to be kept from taking them out of order.
+inline void keep_order() {}
+
 /// To each word of c the sum of the products of its four bytes of a, and of b, both signed, b above
 /// -128: the sum of two products fits 16 bits.
 inline Words multiply_add_bytes(Words a, Words b, Words c) {
@@ -232,15 +235,3 @@ inline Words multiply_add_bytes(Words a, Words b, Words c) {
 /// multiply_add_vectors.
 inline constexpr int signed_zero = 0, signed_bytes = 128;
 inline Words prepare_signed(Words w) { return w; }
-
-/// To each word of c the sum of the products of its four bytes of n vectors, of a and of those at
-/// b.
-template <int most, int n>
-inline void multiply_add_vectors(const Words (&a)[1][n], const std::byte* b, Words (&c)[1]) {
-#pragma GCC unroll 8
-  for (int j = 0; j < n; ++j) {
-    Words v;
-    __builtin_memcpy(&v, b + 4 * lanes * j, sizeof v);
-    c[0] = multiply_add_bytes(a[0][j], v, c[0]);
-  }
-}
