@@ -2,6 +2,9 @@
 
 import math
 
+from results import Results
+from sides import median
+
 INK, FAINT = "#222222", "#cccccc"
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]  # Okabe and Ito 2008
 
@@ -88,3 +91,30 @@ class Roofline:
 
     def __str__(self):
         return "\n".join(self.body) + "\n"
+
+
+def pictures(results):
+    """{name: SVG}."""
+    r = Results(results)
+    read = r.limit("read")
+    peaks = {label: r.limit(name) for name, label in (("avx2", "AVX2 f32"), ("avx512", "AVX-512 f32"), ("amx", "AMX BF16"))
+             if r.limit(name)}
+    if not read or not peaks:
+        return {}
+    kernel_points = []
+    for i, group in enumerate(("kernels gemv", "kernels matmul", "kernels attention")):
+        for name, row in r.m.get(group, {}).get("rows", {}).items():
+            if "FLOP" in row and row.get("bytes"):
+                kernel_points.append((f"{group.split()[1]} {name}", row["FLOP"] / row["bytes"], row["FLOP"], COLOURS[i], False))
+    model_points = []
+    for prefix in ("model ", "long ", "smollm2"):
+        for name, g in r.groups(prefix):
+            hello, label = g["hello"], (name or "SmolLM2 Q4_1")
+            for what, flops in (("decode", hello["flops_per_token"]), ("prompt", g.get("flops", {}).get("prompt"))):
+                for side, seconds in g["seconds"].get(what, {}).items():
+                    model_points.append((f"{label} {what}" + ("" if side == "imbrex" else ", llama.cpp"),
+                                         flops / hello["bytes_per_token"], flops / median(seconds),
+                                         COLOURS[what == "prompt"], side != "imbrex"))
+    named = {"roofline_kernels.svg": ("Kernels", kernel_points),
+             "roofline_models.svg": ("Whole models (filled: imbrex; hollow: llama.cpp)", model_points)}
+    return {name: str(Roofline(title, read, peaks, points)) for name, (title, points) in named.items() if points}

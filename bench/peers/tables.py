@@ -1,0 +1,32 @@
+"""Numbers and tables as the pages have them."""
+
+import math
+
+
+def digits(value, count=3):
+    """A number with `count` significant digits, never in exponents."""
+    if value == 0:
+        return "0"
+    places = max(0, count - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.{places}f}"
+
+
+def small(value):
+    return "0" if value == 0 else f"{value:.1e}"
+
+
+def bold(ratio):
+    """A ratio; a loss stands out."""
+    if ratio is None:
+        return ""
+    return f"**{digits(ratio)}**" if ratio < 1 else digits(ratio)
+
+
+def table(header, rows):
+    """A table of Markdown whose columns are aligned; the first is text, numbers stand to the right."""
+    cells = [header] + [[str(c) for c in row] for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    numeric = [i > 0 and all(not row[i] or row[i][0] in "0123456789*-" for row in cells[1:]) for i in range(len(header))]
+    line = lambda row: "| " + " | ".join(c.rjust(w) if n else c.ljust(w) for c, w, n in zip(row, widths, numeric)) + " |"
+    rule = "|" + "|".join("-" * (w + 1) + (":" if n else "-") for w, n in zip(widths, numeric)) + "|"
+    return [line(cells[0]), rule, *[line(row) for row in cells[1:]], ""]
