@@ -1,48 +1,68 @@
 """What the library must reach, and what was reached."""
 
+from typing import NamedTuple
+
 from results import ratio_of
 from sides import median
-from tables import digits
+from tables import NOT_MEASURED, digits
 
-NO_AMX = "not run: no AMX"
+# What a value says of a bar, or why there is none.
+HOLDS, MISSED, UNMEASURED = "holds", "missed", "not measured"
+UNSURE = "unknown: decode read faster than the measure of memory"
+NEEDS_AMX, NOT_RUN = "no AMX here", "not run: "
+SPELLED = {"amx": "AMX", "avx512": "AVX-512", "avx2": "AVX2"}
+
+
+class Bar(NamedTuple):
+    work: str
+    bar: str
+    aim: str
+    measured: str
+    verdict: str
+
+    def cell(self):
+        """Value and verdict in as few characters as tell them apart."""
+        if self.verdict.startswith(NOT_RUN):
+            return self.verdict[len(NOT_RUN):]
+        marked = {MISSED: "**{}**", UNSURE: "{}?", NEEDS_AMX: "({})", UNMEASURED: NOT_MEASURED}
+        return marked.get(self.verdict, "{}").format(self.measured)
 
 
 class Bars:
-    """The rows of the table of bars: (work, bar, aim, measured, verdict)."""
+    """The rows of the table of bars, the same works in the same order for every run."""
 
     def __init__(self, results):
         self.r, self.rows = results, []
-        shapes = [g["shape"] for _, g in results.groups("model ")]
-        self.main = f"model {shapes[0]}" if shapes else "model none"
+        self.main = f"model {results.main_shape()}"
         self.amx = results.limit("amx")
         for part in (self.amx_rows, self.prompts, self.decoding, self.others):
             part()
 
-    def add(self, work, bar, aim, value, least=True, shown=digits, unit="", needs_amx=False):
+    def add(self, work, bar, aim, value, least=True, shown=digits, unit="", needs_amx=False, isa=None):
+        """`needs_amx`: the bar is one for machines with AMX; `isa`: the set that the work is done with, where it has one."""
         if value is None:
-            self.rows.append((work, bar, aim, "", NO_AMX if needs_amx and not self.amx else "not measured"))
+            verdict = f"{NOT_RUN}no {SPELLED[isa]}" if isa and self.r.lacks(isa) else UNMEASURED
+            self.rows.append(Bar(work, bar, aim, "", verdict))
             return
         number = float(bar.split()[0])
         holds = value >= number if least else value <= number
-        verdict = "holds" if holds else "missed"
+        verdict = HOLDS if holds else NEEDS_AMX if needs_amx and self.r.lacks("amx") else MISSED
         if "share of read bandwidth" in work and value > 1.05:
-            verdict = "unknown: decode read faster than the measure of memory"
-        if needs_amx and not self.amx:
-            verdict = "no AMX here" if not holds else verdict
-        self.rows.append((work, bar, aim, shown(value) + unit, verdict))
+            verdict = UNSURE
+        self.rows.append(Bar(work, bar, aim, shown(value) + unit, verdict))
 
     def amx_rows(self):
         kernels = self.r.m.get("kernels matmul", {}).get("rows", {})
         for f, bar in (("BF16", "0.33"), ("Q8_0", "0.42"), ("Q4_0", "0.42"), ("Q4_K", "0.42")):
             row = kernels.get(f"llama2_q/{f}/rows:512")
             self.add(f"matmul (512,4096,4096) {f}, share of AMX BF16", bar, "0.50",
-                     row["FLOP"] / self.amx if row and self.amx else None, needs_amx=True)
+                     row["FLOP"] / self.amx if row and self.amx else None, isa="amx")
         attention = self.r.m.get("kernels attention", {}).get("rows", {})
         for model, bar in (("llama2", "0.28"), ("llama3", "0.31")):
             row = attention.get(f"prompt/{model}/tokens:4096")
             heads = {"llama2": "32/32", "llama3": "32/8"}[model]
             self.add(f"attention of 4096, heads {heads} x 128, share of AMX BF16", bar, "0.40",
-                     row["FLOP"] / self.amx if row and self.amx else None, needs_amx=True)
+                     row["FLOP"] / self.amx if row and self.amx else None, isa="amx")
 
     def _fastest(self, prefix, bar, aim, work):
         groups = [g for _, g in self.r.groups(prefix) if "prompt" in g["seconds"]]
@@ -56,7 +76,7 @@ class Bars:
             if "prompt" in g["seconds"] and self.amx:
                 rate = g["flops"]["prompt"] / median(g["seconds"]["prompt"]["imbrex"]) / self.amx
                 best = max(best or 0, rate)
-        self.add("prompt of 512, TinyLlama, share of AMX BF16, best format", "0.30", "0.42", best, needs_amx=True)
+        self.add("prompt of 512, TinyLlama, share of AMX BF16, best format", "0.30", "0.42", best, isa="amx")
         self._fastest(self.main, "3.3", "4.5", "prompt of 512, TinyLlama, over the fastest peer format")
         self._fastest("long ", "5", "9", "prompt of 4096, 110M, over the fastest peer format")
 
@@ -100,7 +120,7 @@ class Bars:
                 found = [ratio_of(g["seconds"][name]) for _, g in self.r.isa_groups(isa)]
                 found = [v for v in found if v is not None]
                 self.add(f"without AMX: {isa}, {name} over llama.cpp, worst format", "1.0", "1.3",
-                         min(found) if found else None)
+                         min(found) if found else None, isa=isa)
         g = self.r.m.get("first")
         self.add("start to first token beyond the prompt's compute, 1.1B", "0.3 s at most", "0.1 s",
                  median(g["seconds"]["beyond"]["imbrex"]) if g else None, least=False, unit=" s")

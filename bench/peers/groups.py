@@ -11,6 +11,7 @@ import time
 from sides import HERE, Failed, Worker, turns
 
 TINYLLAMA, M110, LLAMA32 = "tinyllama-1.1b", "llama-110m", "llama-3.2-1b"
+MAIN_FORMATS = ("BF16", "F16", "Q8_0", "Q4_0", "Q4_K_M", "Q4_1", "Q4_K", "Q6_K")  # of TinyLlama
 WRITTEN = ("F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1")  # by our own writer; others by llama.cpp's quantiser
 
 # How far a product of two right programs may be apart, relative to its result: activations in f16, in bf16

@@ -1,25 +1,26 @@
-"""The page of a run."""
+"""The page of a machine."""
 
 from bars import Bars
-from results import Results, ratio_of
+from machine import sets_text
+from results import ratio_of
 from sides import median
-from tables import bold, digits, small, table
+from tables import bold, digits, small, table, text_of, toy_warning
 
 
 def head(r):
-    machine, settings = r.all["machine"], r.all["settings"]
-    toy = ["A run of the harness's own test, on a model of toy size: its numbers say nothing.", ""]
-    lines = ["# Performance", "", *(toy if r.all["mode"] == "tiny" else []),
-             "Written by `bench/peers/run.py`, which [benchmarks.md](benchmarks.md#peers) explains; every number was measured "
-             "in one run, none is typed by hand.", ""]
+    machine, settings = r.machine, r.all["settings"]
+    lines = [f"# Performance: {r.slug}", "", *toy_warning([r]),
+             "Written by `bench/peers/run.py`, which [benchmarks.md](../benchmarks.md#peers) explains; every number was measured "
+             "in one run, none is typed by hand. [All machines](../performance.md) stand side by side.", ""]
     peers = []
     if r.all.get("llama"):
         peers.append(f"llama.cpp of llama-cpp-python {r.all['llama']['version']} (built for "
                      f"{', '.join(r.all['llama']['built_for'])})")
     peers += r.m.get("products f32", {}).get("versions", {}).values()
     rows = [("machine", f"{machine['processor']}, {machine['cores']} cores"),
-            ("instruction sets", ", ".join(machine["sets"]) + ("" if "amx" in machine["sets"] else "; no AMX")),
+            ("instruction sets", sets_text(machine) + ("; no AMX" if r.lacks("amx") else "")),
             ("threads", machine["threads"]), ("compiler", f"{machine['compiler']}, -O2"),
+            *([("imbrex", f"commit {r.all['imbrex']}")] if r.all.get("imbrex") else []),
             ("peers", "; ".join(peers) or "none"), ("day", r.all["date"]),
             ("run", f"{r.all['mode']}: {settings['rounds']} turns, medians; prompts of {settings['prompt']} tokens, "
                     f"{settings['decode_tokens']} tokens decoded behind {settings['before']}")]
@@ -58,27 +59,32 @@ def models(r):
         if groups:
             prompt = max(g["prompt_tokens"] for g in groups)
             lines += [f"### {shape}", "", *table(MODEL_HEADER(prompt), [model_row(r, g) for g in groups])]
-    if r.m.get("smollm2", {}).get("seconds"):
-        g = r.m["smollm2"] | {"format": "Q4_1"}
+    g = r.shipped()
+    if g:
         lines += ["### SmolLM2-135M-Instruct as shipped", "", *table(MODEL_HEADER(g["prompt_tokens"]), [model_row(r, g)])]
         if "greedy" in g:
             lines += [f"Of {g['greedy']['tokens']} tokens, chosen greedily, the first {g['greedy']['same_from_start']} are the "
                       "same on both sides.", ""]
-    return lines + ["![roofline of models](pictures/roofline_models.svg)", ""]
+    return lines
 
 
 def MODEL_HEADER(prompt):
     return ["format", f"prompt of {prompt}", "llama.cpp", "ratio", "decode", "llama.cpp", "ratio", "share", "logits"]
 
 
-def model_row(r, g):
-    cells = [g["format"]]
+def speeds(g):
+    """Of a prompt and of decoding: tokens a second of imbrex and of its peer, and the ratio."""
+    cells = []
     for name, tokens in (("prompt", g["prompt_tokens"]), ("decode", 1)):
         seconds = g["seconds"].get(name, {})
         cells += [digits(tokens / median(seconds[side])) if side in seconds else "" for side in ("imbrex", "llama.cpp")]
         cells.append(bold(ratio_of(seconds)))
+    return cells
+
+
+def model_row(r, g):
     share = r.bandwidth_share(g) if "decode" in g["seconds"] else None
-    return cells + [digits(share) if share else "", small(g["error"]) if "error" in g else ""]
+    return [g["format"], *speeds(g), digits(share) if share else "", small(g["error"]) if "error" in g else ""]
 
 
 def batches(r):
@@ -144,8 +150,7 @@ def kernels(r):
               digits(row["bytes"] / read) if read and "bytes" in row else "") for (group, name), row in rows.items()]
     unit = "AMX BF16" if r.limit("amx") else "AVX-512 f32" if r.limit("avx512") else "AVX2 f32"
     return ["## Kernels", "", f"Weights, keys and values cold; `of peak` is of {unit}, `of read` of the memory's bandwidth.", "",
-            *table(["kernel", "us", "GFLOP/s", "of peak", "GB/s", "of read"], shown),
-            "![roofline of kernels](pictures/roofline_kernels.svg)", ""]
+            *table(["kernel", "us", "GFLOP/s", "of peak", "GB/s", "of read"], shown)]
 
 
 def start(r):
@@ -178,25 +183,20 @@ def accuracy(r):
 
 
 def losses(r):
-    """Every comparison that imbrex lost."""
-    found = []
-    for name, g in r.m.items():
-        for what, seconds in g.get("seconds", {}).items():
-            if isinstance(seconds, dict) and what != "beyond":
-                ratio = ratio_of(seconds)
-                if ratio is not None and ratio < 1:
-                    found.append((f"{name}, {what}", "llama.cpp", digits(ratio)))
-    g = r.m.get("products f32", {}).get("seconds", {})
-    for side in g:
-        ratio = ratio_of(g, side)
-        if side != "imbrex" and ratio < 1:
-            found.append(("products f32", side, digits(ratio)))
-    lines = ["## Losses", ""]
-    return lines + (table(["work", "faster", "ratio"], sorted(found, key=lambda row: float(row[2]))) if found
-                    else ["None in this run.", ""])
+    rows = [(work, faster, digits(ratio)) for work, faster, ratio in r.losses()]
+    return ["## Losses", "", *(table(["work", "faster", "ratio"], rows) if rows else ["None in this run.", ""])]
 
 
-def page_text(results):
-    r = Results(results)
-    parts = (head, bars, losses, limits, models, batches, start, sets, products, kernels, accuracy)
-    return "\n".join(line.rstrip() for part in parts for line in part(r)).rstrip() + "\n"
+# What a page has, in order; pictures stand behind their sections.
+PARTS = (head, bars, losses, limits, models, batches, start, sets, products, kernels, accuracy)
+
+
+def page_text(r, pictures):
+    """`pictures`: {what a roofline is of: its file beside the page}."""
+    lines = []
+    for part in PARTS:
+        lines += part(r)
+        of = part.__name__
+        if of in pictures:
+            lines += [f"![roofline of {of}]({pictures[of]})", ""]
+    return text_of(lines)

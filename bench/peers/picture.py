@@ -2,7 +2,6 @@
 
 import math
 
-from results import Results
 from sides import median
 
 INK, FAINT = "#222222", "#cccccc"
@@ -93,9 +92,8 @@ class Roofline:
         return "\n".join(self.body) + "\n"
 
 
-def pictures(results):
-    """{name: SVG}."""
-    r = Results(results)
+def rooflines(r):
+    """{what it is of: SVG}, of those for which there are numbers."""
     read = r.limit("read")
     peaks = {label: r.limit(name) for name, label in (("avx2", "AVX2 f32"), ("avx512", "AVX-512 f32"), ("amx", "AMX BF16"))
              if r.limit(name)}
@@ -115,6 +113,6 @@ def pictures(results):
                     model_points.append((f"{label} {what}" + ("" if side == "imbrex" else ", llama.cpp"),
                                          flops / hello["bytes_per_token"], flops / median(seconds),
                                          COLOURS[what == "prompt"], side != "imbrex"))
-    named = {"roofline_kernels.svg": ("Kernels", kernel_points),
-             "roofline_models.svg": ("Whole models (filled: imbrex; hollow: llama.cpp)", model_points)}
-    return {name: str(Roofline(title, read, peaks, points)) for name, (title, points) in named.items() if points}
+    titled = {"kernels": ("Kernels", kernel_points),
+              "models": ("Whole models (filled: imbrex; hollow: llama.cpp)", model_points)}
+    return {of: str(Roofline(title, read, peaks, points)) for of, (title, points) in titled.items() if points}

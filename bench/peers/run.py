@@ -2,7 +2,7 @@
 """imbrex and its peers on this machine: installs the peers, writes models, takes turns, checks answers, reports.
 
     cmake -S . -B build -DIMBREX_BUILD_BENCH=ON && cmake --build build --target peers_programs
-    python3 bench/peers/run.py build                 everything; writes docs/performance.md and its pictures
+    python3 bench/peers/run.py build                 everything; writes docs/performance.md and this machine's page
     python3 bench/peers/run.py build --quick         some ten minutes: fewer formats and turns
     python3 bench/peers/run.py build --list          the groups of measurements
     python3 bench/peers/run.py build --only decode   groups whose name matches an expression
@@ -17,15 +17,15 @@ import hashlib
 import json
 import os
 import pathlib
-import platform
 import re
-
+import shutil
 import subprocess
 import sys
 import time
 
+import machine
 import report
-from groups import LLAMA32, M110, TINYLLAMA, WRITTEN, Groups
+from groups import LLAMA32, M110, MAIN_FORMATS, TINYLLAMA, WRITTEN, Groups
 from sides import HERE, Failed, Progress, Quiet, Worker
 
 ROOT = HERE.parent.parent
@@ -170,9 +170,7 @@ def plan(h):
     if h.mode == "tiny":
         formats = {"F16": True, "Q4_0": True}
     else:  # the value: whether the prompt is timed too
-        full = h.mode == "full"
-        formats = {"BF16": True, "F16": True, "Q8_0": True, "Q4_0": True, "Q4_K_M": True, "Q4_1": full, "Q4_K": full,
-                   "Q6_K": full}
+        formats = {f: h.mode == "full" or f not in ("Q4_1", "Q4_K", "Q6_K") for f in MAIN_FORMATS}
     for f in can(formats):
         groups[f"model {main} {f}"] = lambda f=f: g.model(main, f, h.prompt if formats[f] else 0)
     if h.mode != "tiny":
@@ -187,8 +185,8 @@ def plan(h):
     groups["native"] = lambda: g.native(main if h.mode == "tiny" else M110, "Q4_0")
     for isa in ("avx512", "avx2"):
         # The machine's best set is the whole models' already, unless there is a peer built for it.
-        best = cpu_flags().split()[-1:] == [isa] and isa not in h.set_python and h.mode != "tiny"
-        if f" {isa}" in cpu_flags() and not best:
+        best = machine.cpu_flags()[-1:] == [isa] and isa not in h.set_python and h.mode != "tiny"
+        if isa in machine.cpu_flags() and not best:
             for f in ["Q4_0"] if h.mode != "full" else ["BF16", "Q8_0", "Q4_0", "Q4_K_M"]:
                 if f in can([f]):
                     groups[f"isa {isa} {f}"] = lambda isa=isa, f=f: g.isa(isa, main, f)
@@ -198,27 +196,20 @@ def plan(h):
     return groups
 
 
-def cpu_flags():
-    """" avx2 avx512 ...": the sets of this processor by the names that IMBREX_ISA has."""
-    flags = re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-    words = flags.group(1).split() if flags else []
-    return "".join(f" {name}" for name, flag in (("avx2", "avx2"), ("avx512", "avx512bw"), ("amx", "amx_bf16"))
-                   if flag in words)
-
-
-def describe_machine(h):
-    name = re.search(r"^model name\s*:\s*(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-    kernel_sets = cpu_flags().split()
-    compiler = re.search(r"CMAKE_CXX_COMPILER:\w+=(.*)", (h.build / "CMakeCache.txt").read_text())
-    version = subprocess.run([compiler.group(1), "--version"], capture_output=True, text=True).stdout.split("\n")[0]
-    return {"processor": name.group(1) if name else platform.machine(), "cores": os.cpu_count(), "threads": h.threads,
-            "sets": kernel_sets, "compiler": version, "system": f"{platform.system()} {platform.release()}"}
+def library_commit():
+    """The last commit that changed the headers; with a + where they differ from it. None where git cannot say."""
+    if not shutil.which("git"):
+        return None
+    git = lambda *words: subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True).stdout.strip()
+    commit = git("log", "-1", "--format=%h", "--", "include")
+    changed = git("status", "--porcelain", "--", "include")
+    return commit + ("+" if changed else "") if commit else None
 
 
 def conditions(h):
     """What every number depends on, as a hash: our programs, the machine and its threads, the peers and the files."""
     programs = ("imbrex_side", "imbrex_side_native", "eigen_side", "accuracy")
-    given = {"machine": describe_machine(h), "libraries": h.libraries, "python": str(h.python),
+    given = {"machine": machine.describe(h.build, h.threads), "libraries": h.libraries, "python": str(h.python),
              "llama": h.llama_version() if h.has_llama else None, "sets": {k: str(v) for k, v in h.set_python.items()},
              "files": [str(h.smollm2), str(h.smollm2_f32)]}
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
@@ -245,7 +236,8 @@ def main():
     parser.add_argument("--fresh", action="store_true", help="forget what was measured before")
     parser.add_argument("--list", action="store_true", help="show the groups and what there is of them")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of every program")
-    parser.add_argument("--report", help="write the page here (docs/performance.md; in tiny mode the build directory)")
+    parser.add_argument("--report", help="write pages and numbers below this directory, not to docs/ and bench/peers/measured/ "
+                                         "(in tiny mode it is the build directory's peers/)")
     options = parser.parse_args()
     options.mode = options.mode or "full"
 
@@ -262,7 +254,8 @@ def main():
         for name in groups:
             print(("measured  " if name in results["measured"] else "          ") + name)
         return 0
-    results["machine"] = describe_machine(h)
+    results["machine"] = machine.describe(h.build, h.threads)
+    results["imbrex"] = library_commit()
     results["settings"] = {key: getattr(h, key) for key in MODES[h.mode]}
     results["date"] = time.strftime("%Y-%m-%d")
     results["llama"] = h.llama_version() if h.has_llama else None
@@ -288,11 +281,12 @@ def main():
         partial.rename(store)
         h.progress.end(f"{time.monotonic() - start:.0f} s" +
                        (f", the machine was busy {measured['disturbed']} times" if measured["disturbed"] else ""))
-    default = h.directory / "performance.md" if h.mode == "tiny" else ROOT / "docs" / "performance.md"
-    page = pathlib.Path(options.report) if options.report else default
-    report.write(results, page)
+    apart = options.report or (h.directory if h.mode == "tiny" else None)
+    docs, numbers = (pathlib.Path(apart), pathlib.Path(apart) / "measured") if apart else (report.DOCS, report.NUMBERS)
+    report.keep(results, numbers)
+    report.write(docs, numbers)
     print(report.summary(results))
-    print(f"written: {page}")
+    print(f"written: {docs / 'performance.md'}")
     if failed:
         print("failed: " + ", ".join(failed), file=sys.stderr)
     return 1 if failed else 0

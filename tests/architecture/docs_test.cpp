@@ -39,7 +39,7 @@ std::string programs() {
 
 std::vector<fs::path> all_documents() {
   std::vector<fs::path> documents{root / "README.md"};
-  for (const auto& entry : fs::directory_iterator(root / "docs")) {
+  for (const auto& entry : fs::recursive_directory_iterator(root / "docs")) {
     if (entry.path().extension() == ".md") documents.push_back(entry.path());
   }
   return documents;
