@@ -37,6 +37,7 @@ class Operands {
 
   float* x() const { return reinterpret_cast<float*>(x_.data()); }
   const kernels::Matrix& matrix() const { return matrix_; }
+  std::byte* stored() const { return w_.data(); }  ///< the matrix
 
  private:
   GuardedBytes w_, x_;

@@ -14,8 +14,9 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 inline constexpr index_t int8_items = 8, int8_least_outputs = 96;
 
 /// Whether a set multiplies many rows with weights of this format in integers: quantised ones, with
-/// AVX-512 VNNI or the dot products of ARMv8.2. (AVX2 takes three instructions where products of
-/// floats take four, and has the sums to scale besides; so has AdvSIMD without dot products.)
+/// AVX2, AVX-512 VNNI or the dot products of ARMv8.2. (AVX-512 without VNNI was not tried. AdvSIMD
+/// without dot products takes four instructions, as many as products of floats, and has the sums to
+/// scale besides.)
 inline bool has_gemm_int8(const Kernels& kernels, Dtype dtype) {
   return kernels.int8.formats[static_cast<int>(dtype)].multiply != nullptr;
 }

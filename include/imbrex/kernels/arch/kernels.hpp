@@ -42,6 +42,12 @@ constexpr Kernels with_rounded(Kernels kernels, const RoundedKernels& rounded) {
   return kernels;
 }
 
+/// The same kernels with other products in integers.
+constexpr Kernels with_int8(Kernels kernels, const Int8Gemm& int8) {
+  kernels.int8 = int8;
+  return kernels;
+}
+
 /// The same kernels with products of pairs of bf16.
 constexpr Kernels with_pairs(Kernels kernels, const Gemm& pairs) {
   kernels.pairs = pairs;

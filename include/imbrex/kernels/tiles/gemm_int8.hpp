@@ -1,9 +1,9 @@
 // A block of the product of many rows with quantised weights, in integers: x is rounded to int8,
 // the weights are bytes as they are, and the micro-kernel multiplies bytes.
 //
-// For a run of int8_inputs columns, the block's rows of x are rounded once, 88 kB that stay in
+// For a run of int8_inputs columns, the block's rows of x are rounded once, 90 kB that stay in
 // second-level cache. Then each panel of outputs is decoded, into first-level cache, and the rows
-// pass over it. All that lies on the stack, 142 kB; nothing is allocated.
+// pass over it. All that lies on the stack, 141 kB; nothing is allocated.
 #pragma once
 
 #include "imbrex/kernels/arch/parts/gemm_int8.hpp"

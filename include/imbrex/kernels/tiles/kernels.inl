@@ -48,7 +48,7 @@ inline constexpr Kernels kernels = {
     rope,
     round_activations,
     rounded_kernels,
-    {},
+    int8_kernels,
     {},
     {},
     {}};

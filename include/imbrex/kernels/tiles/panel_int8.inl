@@ -14,17 +14,18 @@ inline constexpr std::int32_t sum_start_bits = 0x4B400000;
 
 /// Numbers of a panel's outputs that share a scale: with q in w, which has a sign only where the
 /// format and the set's products have one, they stand for d q + m, in formats with an offset; else
-/// for d (q - zero), with the zero of kernels_int8.inl.
-template <int Numbers>
+/// for d (q - zero), with the zero of kernels_int8.inl. Sets whose products cannot take signed
+/// bytes have them in two parts, lower bits and upper ones.
+template <int Numbers, int Parts = 1>
 struct PanelGroup {
-  Words w[Numbers / 4][2];
+  Words w[Parts * Numbers / 4][2];
   Floats d[2];
   Floats start[2];  ///< -sum_start d, exactly: that has 2 bits and d at most 19 of 24
   Floats m[2];
 };
 
-template <int Numbers>
-inline void set_scale(PanelGroup<Numbers>& group, int v, Floats d) {
+template <int Numbers, int Parts>
+inline void set_scale(PanelGroup<Numbers, Parts>& group, int v, Floats d) {
   group.d[v] = d;
   group.start[v] = d * broadcast(-sum_start);
 }
@@ -35,6 +36,12 @@ inline void set_scale(PanelGroup<Numbers>& group, int v, const ScalesK& s) {
   group.m[v] = -s.offset;
 }
 
+/// The group of a format whose q are at most `Most`, signed_most where they have a sign.
+inline constexpr int signed_most = 255;
+template <int Numbers, int Most>
+using GroupOf = PanelGroup<Numbers, (Most == signed_most ? signed_parts : 1)>;
+using SignedGroup = GroupOf<32, signed_most>;
+
 /// Bits [first, first + Width) of each byte.
 template <int Width>
 inline Words bits_of_bytes(Words w, int first) {
@@ -44,13 +51,18 @@ inline Words bits_of_bytes(Words w, int first) {
 // Each function bytes_<format> decodes one block of `lanes` stored rows, `stride` bytes apart, to
 // vector v of as many groups as the block has.
 
-inline void bytes_q8_0(const std::byte* block, index_t stride, PanelGroup<32>* group, int v) {
+inline void bytes_q8_0(const std::byte* block, index_t stride, SignedGroup* group, int v) {
   Words q[4];
   set_scale(*group, v, halves(load_word(block, stride)));
   for (int half = 0; half < 2; ++half) {
     load_words(block + 2 + 16 * half, stride, q);
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) group->w[4 * half + j][v] = prepare_signed(q[j]);
+    for (int j = 0; j < 4; ++j) {
+      Words parts[signed_parts];
+      split_signed(q[j], parts);
+#pragma GCC unroll 2
+      for (int i = 0; i < signed_parts; ++i) group->w[8 * i + 4 * half + j][v] = parts[i];
+    }
   }
 }
 
@@ -184,16 +196,16 @@ inline void bytes_q3_k(const std::byte* block, index_t stride, PanelGroup<16>* g
 }
 
 /// A panel of `inputs` columns, block after block.
-template <auto bytes, int Group, Dtype dtype>
+template <auto bytes, int Numbers, int Most, Dtype dtype>
 void load_int8_panel(const std::byte* w, index_t row_bytes, index_t inputs, std::byte* panel) {
   constexpr index_t numbers = traits(dtype).block;
   for (int v = 0; v < 2; ++v) {
     const std::byte* block = w + v * lanes * row_bytes;
-    auto* group = reinterpret_cast<PanelGroup<Group>*>(panel);
+    auto* group = reinterpret_cast<GroupOf<Numbers, Most>*>(panel);
     for (index_t k = 0; k < inputs; k += numbers) {
       bytes(block, row_bytes, group, v);
       block += traits(dtype).bytes;
-      group += numbers / Group;
+      group += numbers / Numbers;
     }
   }
 }

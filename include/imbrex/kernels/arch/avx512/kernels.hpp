@@ -39,6 +39,7 @@ namespace imbrex::kernels::arch::avx512::inline IMBREX_ABI {
 #include "imbrex/kernels/tiles/rope.inl"
 #include "imbrex/kernels/tiles/attention.inl"
 using avx2::rounded_kernels;  // which see in avx512_vnni for processors that have VNNI
+inline constexpr Int8Gemm int8_kernels = {};  // avx512_vnni has them
 #include "imbrex/kernels/tiles/kernels.inl"
 
 }  // namespace imbrex::kernels::arch::avx512::inline IMBREX_ABI

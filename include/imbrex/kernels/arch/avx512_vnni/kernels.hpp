@@ -29,12 +29,13 @@ using namespace avx512;  // the vocabulary
 #include "imbrex/kernels/arch/avx512_vnni/simd.inl"
 #include "imbrex/kernels/tiles/panel_int8.inl"
 #include "imbrex/kernels/tiles/round_row.inl"
+#include "imbrex/kernels/tiles/sum_bytes.inl"
 #include "imbrex/kernels/tiles/multiply_int8.inl"
 #include "imbrex/kernels/tiles/kernels_int8.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
 
-inline constexpr Kernels kernels = with_int8(with_rounded(avx512::kernels, rounded_kernels));
+inline constexpr Kernels kernels = with_int8(with_rounded(avx512::kernels, rounded_kernels), int8_kernels);
 
 }  // namespace imbrex::kernels::arch::avx512_vnni::inline IMBREX_ABI
 

@@ -74,6 +74,10 @@ inline void keep_order() {}
 inline constexpr int signed_zero = 128, signed_bytes = 128;
 inline Words prepare_signed(Words w) { return w ^ static_cast<std::int32_t>(0x80808080); }
 
+/// Signed bytes as gemm in integers has them, and their zero there.
+inline constexpr int signed_parts = 1, split_zero = signed_zero;
+inline void split_signed(Words w, Words (&parts)[1]) { parts[0] = prepare_signed(w); }
+
 /// To each word of c[i] the sum of the products of its four bytes of n vectors: of a[i], at most
 /// `most`, and of those at b, signed.
 template <int most, int n, int N>

@@ -29,6 +29,7 @@ namespace imbrex::kernels::arch::neon::inline IMBREX_ABI {
 #include "imbrex/kernels/tiles/multiply_vectors.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
+inline constexpr Int8Gemm int8_kernels = {};  // neon_dotprod has them
 #include "imbrex/kernels/tiles/kernels.inl"
 
 }  // namespace imbrex::kernels::arch::neon::inline IMBREX_ABI

@@ -24,3 +24,7 @@ inline Words broadcast_bytes(const std::int8_t* p) {
 
 /// The sum of 16 numbers.
 inline std::int32_t sum_of_16(const std::int8_t* p) { return vaddlvq_s8(vld1q_s8(p)); }
+
+/// Signed bytes as gemm in integers has them, and their zero there.
+inline constexpr int signed_parts = 1, split_zero = signed_zero;
+inline void split_signed(Words w, Words (&parts)[1]) { parts[0] = w; }

@@ -35,13 +35,14 @@ namespace imbrex::kernels::arch::neon_dotprod::inline IMBREX_ABI {
 #include "imbrex/kernels/tiles/panel_k.inl"
 #include "imbrex/kernels/tiles/panel_int8.inl"
 #include "imbrex/kernels/tiles/round_row_of_blocks.inl"
+#include "imbrex/kernels/tiles/sum_bytes.inl"
 #include "imbrex/kernels/tiles/multiply_int8.inl"
 #include "imbrex/kernels/tiles/kernels_int8.inl"
 #include "imbrex/kernels/tiles/multiply_vectors.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
 
-inline constexpr Kernels kernels = with_int8(with_rounded(neon::kernels, rounded_kernels));
+inline constexpr Kernels kernels = with_int8(with_rounded(neon::kernels, rounded_kernels), int8_kernels);
 
 }  // namespace imbrex::kernels::arch::neon_dotprod::inline IMBREX_ABI
 

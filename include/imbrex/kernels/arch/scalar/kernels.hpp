@@ -25,6 +25,7 @@ namespace imbrex::kernels::arch::scalar::inline IMBREX_ABI {
 #include "imbrex/kernels/tiles/multiply_vectors.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
+inline constexpr Int8Gemm int8_kernels = {};
 #include "imbrex/kernels/tiles/kernels.inl"
 
 }  // namespace imbrex::kernels::arch::scalar::inline IMBREX_ABI
