@@ -274,7 +274,7 @@ void check_values(const Kernel& kernel) {
         const index_t query = i / 40;
         if (i % 20 == 19 && query >= key && query < key + 9) {
           const float x = p.out[at(i)], y = want.out[at(i)];
-          wrong += std::isfinite(bad) ? std::abs(x - y) > 0.05f * y
+          wrong += std::isfinite(bad) ? !(std::abs(x - y) <= 0.05f * y)
                                       : (std::isnan(bad) ? !std::isnan(x) : x != bad);
         } else {
           changed += std::memcmp(&p.out[at(i)], &clean.out[at(i)], 4) != 0 ? 1 : 0;
@@ -328,9 +328,13 @@ void check_extremes(const Kernel& kernel) {
     for (const float x : p.v) mean += double{rounded<bf16>(x)} / 100;
     p.run(kernel.attend);
     for (const float x : p.out) CHECK(std::abs(double{x} - mean) < 100 * unit_roundoff);
-    for (const float l : p.lse) CHECK(l == doctest::Approx(score).epsilon(1e-4));
+    // Of 2^17 a float's last place is 2^-6; to 2^100 the logarithm of the number of keys adds
+    // nothing.
+    const float lse = static_cast<float>(double{score} + std::log(100.0));
+    for (const float l : p.lse) CHECK(std::abs(l - lse) <= 0x1p-6f);
   }
-  // A peak that grows from tile to tile, to 999: only the last key counts, whose value is 1.
+  // A peak that grows from tile to tile, to that of the last four keys: 999, which is 1000 in bf16.
+  // All values are 1, so results are, up to the roundings of weights.
   Problem p(20, 1000, 1, 1, 1);
   p.scale = 1;
   std::fill(p.q.begin(), p.q.end(), 1.0f);

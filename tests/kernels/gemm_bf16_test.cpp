@@ -135,6 +135,7 @@ TEST_CASE("gemm_bf16, emulated: blocks, threads, rounding, infinities, sizes of 
     check_bf16_rounding(kernel.multiply);
     check_bf16_infinities(kernel.multiply);
     check_bf16_sizes_of_zero(kernel.multiply);
+    check_bf16_sizes_of_zero(kernel.multiply, Dtype::q8_0);
   }
 }
 
@@ -164,6 +165,7 @@ TEST_CASE("amx gemm_bf16: the same by the processor's tiles") {
   check_bf16_rounding(kernel.multiply);
   check_bf16_infinities(kernel.multiply);
   check_bf16_sizes_of_zero(kernel.multiply);
+  check_bf16_sizes_of_zero(kernel.multiply, Dtype::q8_0);
 }
 
 TEST_CASE("amx matmul: in tiles where it may round, the weights are for it, and rows are many") {

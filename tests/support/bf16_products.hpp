@@ -86,13 +86,14 @@ inline void check_bf16_infinities(Product multiply) {
 }
 
 /// Without inputs y is the bias; without rows or outputs nothing is touched.
-inline void check_bf16_sizes_of_zero(Product multiply) {
+inline void check_bf16_sizes_of_zero(Product multiply, Dtype dtype = Dtype::bf16) {
+  const index_t bytes = row_bytes(dtype, 32);
   const std::vector<float> bias{3, -4};
   std::vector<float> y(12, 9.0f), x(6 * 32, 1.0f);
-  multiply({y.data(), 6, 2, 2}, {nullptr, 6, 0, 0}, {nullptr, Dtype::bf16, 2, 0, 0}, bias.data());
+  multiply({y.data(), 6, 2, 2}, {nullptr, 6, 0, 0}, {nullptr, dtype, 2, 0, 0}, bias.data());
   for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == bias[i % 2]);
-  multiply({nullptr, 6, 0, 0}, {x.data(), 6, 32, 32}, {nullptr, Dtype::bf16, 0, 32, 64}, nullptr);
-  multiply({nullptr, 0, 2, 2}, {nullptr, 0, 32, 32}, {nullptr, Dtype::bf16, 2, 32, 64}, nullptr);
+  multiply({nullptr, 6, 0, 0}, {x.data(), 6, 32, 32}, {nullptr, dtype, 0, 32, bytes}, nullptr);
+  multiply({nullptr, 0, 2, 2}, {nullptr, 0, 32, 32}, {nullptr, dtype, 2, 32, bytes}, nullptr);
 }
 
 }  // namespace imbrex::tests

@@ -8,16 +8,21 @@ inline Words load_bytes(const std::byte* p) {
 inline Words lane_numbers() { return Words{0, 1, 2, 3}; }
 inline Words broadcast_word(std::int32_t word) { return Words{word, word, word, word}; }
 
+/// Copied as bytes: what is stored as bf16 may be loaded as words.
 inline void store_bfloats(bf16* p, Floats low, Floats high) {
+  bf16 numbers[2 * lanes];
   for (int i = 0; i < lanes; ++i) {
-    p[i] = to_bf16(flushed(low[i]));
-    p[lanes + i] = to_bf16(flushed(high[i]));
+    numbers[i] = to_bf16(flushed(low[i]));
+    numbers[lanes + i] = to_bf16(flushed(high[i]));
   }
+  __builtin_memcpy(p, numbers, sizeof numbers);
 }
 
 inline void store_bfloat_pairs(bf16* p, Floats even, Floats odd) {
+  bf16 numbers[2 * lanes];
   for (int i = 0; i < lanes; ++i) {
-    p[2 * i] = to_bf16(flushed(even[i]));
-    p[2 * i + 1] = to_bf16(flushed(odd[i]));
+    numbers[2 * i] = to_bf16(flushed(even[i]));
+    numbers[2 * i + 1] = to_bf16(flushed(odd[i]));
   }
+  __builtin_memcpy(p, numbers, sizeof numbers);
 }
