@@ -15,6 +15,10 @@ template <auto columns, Dtype dtype>
 inline constexpr LoadPanel load_blocks =
     load_panel<columns, traits(dtype).block, traits(dtype).bytes>;
 
+static_assert(gemm_rows <= gemm_most_rows && panel_outputs <= gemm_most_panel);
+static_assert(gemm_rows <= attention_most_rows && attention_panel <= attention_most_panel);
+static_assert(dot_rows <= most_dot_rows);
+
 /// Formats without a dot product of their own are decoded first.
 inline constexpr Kernels kernels = {
     set_name,
