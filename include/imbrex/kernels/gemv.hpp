@@ -17,7 +17,8 @@ inline constexpr index_t gemv_item_weights = 32768;
 
 /// Outputs of a work item of a product with rounded activations: whole groups. An item's first
 /// group is called for by nobody where another thread has the item before, so items have up to four
-/// times gemv_item_weights, but no fewer than 64 of them share a matrix for that.
+/// times gemv_item_weights, as long as 64 of them, before they are rounded up to whole groups,
+/// share a matrix.
 inline index_t rounded_item_outputs(index_t outputs, index_t columns) {
   const index_t least = greater(1, gemv_item_weights / greater(1, columns));
   return rounded_group * ceil_div(greater(least, lesser(4 * least, outputs / 64)), rounded_group);

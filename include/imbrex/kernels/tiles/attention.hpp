@@ -60,16 +60,23 @@ struct AttentionRows {
   float peak[attention_rows], total[attention_rows];
 };
 
-/// Of the rows of a key head (query after query, each with all the heads that share it) those from
-/// `first` on. `out` of row i is out(i).
+/// A row of a key head, which has query after query, each with all the heads that share it.
+struct RowOfHeads {
+  index_t query, head;
+};
+inline RowOfHeads row_of_heads(const AttentionArgs& a, index_t kv_head, index_t row) {
+  const index_t group = a.q.heads / a.kv_heads;
+  return {row / group, kv_head * group + row % group};
+}
+
+/// Of the rows of a key head those from `first` on. `out` of row i is out(i).
 template <class Out>
 void start_rows(AttentionRows& rows, const AttentionArgs& a, index_t kv_head, index_t first,
                 index_t count, Out out) {
-  const index_t group = a.q.heads / a.kv_heads;
   rows.count = count;
   rows.kv_head = kv_head;
   for (index_t i = 0; i < count; ++i) {
-    const index_t query = (first + i) / group, head = kv_head * group + (first + i) % group;
+    const auto [query, head] = row_of_heads(a, kv_head, first + i);
     rows.q[i] = a.q.at(query, head);
     rows.out[i] = out(query, head, i);
     rows.visible[i] = a.mask.visible(query, a.q.rows, a.key_count);

@@ -76,7 +76,6 @@ class AttentionInTiles {
         kernel_(kernel),
         a_(a),
         sizes_(a.q.head_dim, a.out.head_dim),
-        group_(a.q.heads / a.kv_heads),
         kv_head_(kv_head),
         first_(first),
         count_(count) {}
@@ -94,12 +93,7 @@ class AttentionInTiles {
   }
 
  private:
-  struct Row {
-    index_t query, head;
-  };
-  Row row(index_t r) const {
-    return {(first_ + r) / group_, kv_head_ * group_ + (first_ + r) % group_};
-  }
+  RowOfHeads row(index_t r) const { return row_of_heads(a_, kv_head_, first_ + r); }
   index_t rows_from(index_t r, index_t most) const { return lesser(most, count_ - r); }
 
   /// Of the block of rows from r on: its packed queries, and its sums.
@@ -126,7 +120,7 @@ class AttentionInTiles {
     for (index_t k = 0; k < a_.q.head_dim; k += most, to += 4 * 2 * tile_numbers) {
       const index_t n = lesser(most, a_.q.head_dim - k);
       for (index_t i = 0; i < rows; ++i) {
-        const Row at = row(r + i);
+        const RowOfHeads at = row(r + i);
         std::copy_n(a_.q.at(at.query, at.head) + k, n, side_by_side + i * most);
       }
       gemm_.pack({side_by_side, most, rows, n, to});
@@ -256,7 +250,7 @@ class AttentionInTiles {
     const index_t rows = rows_from(r, tile_rows);
     float factors[tile_rows];
     for (index_t i = 0; i < rows; ++i) {
-      const Row at = row(r + i);
+      const RowOfHeads at = row(r + i);
       factors[i] = finish_total(a_, at.query, at.head, work_.peak[r + i], work_.total[r + i]);
     }
     const float zeros[tile_rows] = {};
@@ -265,7 +259,7 @@ class AttentionInTiles {
       const index_t block = r / tile_pair * tile_pair;
       gemm_.add({numbers, tile_rows, zeros, 0, &sum_of(block, r - block, e)});
       for (index_t i = 0; i < rows; ++i) {
-        const Row at = row(r + i);
+        const RowOfHeads at = row(r + i);
         kernel_.finish(a_.out.at(at.query, at.head) + e, numbers + i * tile_rows,
                        lesser(tile_rows, a_.out.head_dim - e), factors[i]);
       }
@@ -276,7 +270,7 @@ class AttentionInTiles {
   const Bf16Attention& kernel_;
   const AttentionArgs& a_;
   Bf16Sizes sizes_;
-  index_t group_, kv_head_, first_, count_;
+  index_t kv_head_, first_, count_;
   bool all_values_ = true;  // of the tile of keys, as TransposeValues says
   Bf16AttentionWork work_;
 };

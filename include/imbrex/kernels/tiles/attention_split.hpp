@@ -16,9 +16,8 @@ inline void attend_rows(const Attention& kernel, const AttentionArgs& a, index_t
   const KeyRange seen = seen_by_any(rows.visible, count, {0, a.key_count});
   const index_t tile = attention_tile(a.q.head_dim);
   attend(kernel, a, rows, {seen.first / tile * tile, seen.last});
-  const index_t group = a.q.heads / a.kv_heads;
   for (index_t i = 0; i < count; ++i) {
-    const index_t query = (first + i) / group, head = kv_head * group + (first + i) % group;
+    const auto [query, head] = row_of_heads(a, kv_head, first + i);
     finish_row(kernel, a, query, head, rows.out[i], rows.peak[i], rows.total[i]);
   }
 }
@@ -137,9 +136,8 @@ class AttentionSplit {
   }
 
   void finish(index_t kv_head, const float* part) const {
-    const index_t group = a_.q.heads / a_.kv_heads;
     for (index_t i = 0; i < rows_; ++i, part += row_) {
-      const index_t query = i / group, head = kv_head * group + i % group;
+      const auto [query, head] = row_of_heads(a_, kv_head, i);
       finish_row(kernel_, a_, query, head, part, part[row_ - 2], part[row_ - 1]);
     }
   }

@@ -67,7 +67,7 @@ inline std::int32_t sum_of_16(const std::int8_t* p) {
 /// Outputs that a product of rounded activations takes at a time: 16 of 32 registers are weights.
 inline constexpr int rounded_outputs = 2;
 
-/// Between rows of x, where a compiler has to be kept from taking them out of order.
+/// Between steps of a group, where a compiler has to be kept from taking them out of order.
 inline void keep_order() {}
 
 /// Signed bytes are multiplied 128 too large; so often the sum of the other factor is taken off.

@@ -214,8 +214,8 @@ inline void load_repeated(const std::byte* p, index_t stride, Words (&words)[4])
   load_words(p, stride, words);
 }
 
-/// Between rows of x: g++ for ARM, which schedules before it has given out registers, would begin
-/// with the loads of all of a step and put most of them on the stack.
+/// Between steps of a group: g++ for ARM, which schedules before it has given out registers, would
+/// begin with the loads of all steps and put most of them on the stack.
 [[gnu::always_inline]] inline void keep_order() { asm volatile(""); }
 
 /// Signed bytes are multiplied as they are; their largest number.

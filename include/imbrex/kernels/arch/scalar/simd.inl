@@ -219,9 +219,6 @@ inline void load_repeated(const std::byte* p, index_t stride, Words (&words)[4])
   load_words(p, stride, words);
 }
 
-/// Between rows of x, where a compiler has to be kept from taking them out of order.
-inline void keep_order() {}
-
 /// To each word of c the sum of the products of its four bytes of a, and of b, both signed, b above
 /// -128: the sum of two products fits 16 bits.
 inline Words multiply_add_bytes(Words a, Words b, Words c) {
