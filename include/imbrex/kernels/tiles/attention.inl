@@ -18,13 +18,15 @@ template <Dtype D>
 }
 
 /// A fourth of the cache lines that begin at byte `at` of a panel's rows, or at 16, 32 or 48 bytes
-/// before it: four calls, 16 bytes apart, fetch all.
-[[gnu::always_inline]] inline void prefetch_rows(const std::byte* rows, index_t stride,
-                                                 index_t at) {
+/// before it: four calls, 16 bytes apart, fetch all. `rows` is an address, maybe of none.
+[[gnu::always_inline]] inline void prefetch_rows(std::uintptr_t rows, index_t stride, index_t at) {
   constexpr index_t fourth = attention_panel / 4;
-  const std::byte* p = rows + at / 16 % 4 * fourth * stride + at / 64 * 64;
+  const index_t first = at / 16 % 4 * fourth * stride + at / 64 * 64;
 #pragma GCC unroll 8
-  for (index_t i = 0; i < fourth; ++i) __builtin_prefetch(p + i * stride, 0, 2);
+  for (index_t i = 0; i < fourth; ++i) {
+    const auto line = rows + static_cast<std::uintptr_t>(first + i * stride);
+    __builtin_prefetch(reinterpret_cast<const void*>(line), 0, 2);
+  }
 }
 
 /// Keys lie with their numbers side by side; a panel has the same number of all keys side by side.
@@ -36,9 +38,12 @@ void pack_keys(const PackedKeys& p) {
   const std::byte* keys = p.keys;
   const index_t stride = p.stride;
   float* panel = p.panel;
+  const auto next = reinterpret_cast<std::uintptr_t>(keys) +
+                    static_cast<std::uintptr_t>(attention_panel * stride);
+  const auto values = reinterpret_cast<std::uintptr_t>(p.values);
   for (index_t k = 0; k < p.depth; k += 16 / bytes) {
-    prefetch_rows(keys + attention_panel * stride, stride, k * bytes);
-    prefetch_rows(p.values, p.values_stride, k * bytes);
+    prefetch_rows(next, stride, k * bytes);
+    prefetch_rows(values, p.values_stride, k * bytes);
 #pragma GCC unroll 2
     for (index_t o = 0; o < attention_panel; o += lanes) {
       float* to = panel + k * attention_panel + o;

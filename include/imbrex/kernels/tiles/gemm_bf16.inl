@@ -36,29 +36,31 @@ inline void pack_tiles(const PackedTiles& p) {
   }
 }
 
-/// Calls for the lines of rows, evenly dealt to the steps of a loop.
+/// Calls for the lines of rows, evenly dealt to the steps of a loop. Addresses are integers: behind
+/// the last row they are those of nothing.
 class CallAhead {
  public:
   CallAhead(const NextRows& rows, index_t steps)
-      : rows_(rows),
-        at_(rows.start),
-        end_(rows.start + rows.bytes),
+      : row_(reinterpret_cast<std::uintptr_t>(rows.start)),
+        row_bytes_(static_cast<std::uintptr_t>(rows.row_bytes)),
+        bytes_(static_cast<std::uintptr_t>(rows.bytes)),
+        at_(row_),
+        end_(row_ + bytes_),
         lines_(rows.rows * ceil_div(rows.bytes, 64)),
         steps_(steps) {}
 
   [[gnu::always_inline]] void step() {
     for (owed_ += lines_; owed_ >= steps_; owed_ -= steps_) {
-      __builtin_prefetch(at_, 0, 2);
+      __builtin_prefetch(reinterpret_cast<const void*>(at_), 0, 2);
       at_ += 64;
       if (at_ < end_) continue;
-      rows_.start += rows_.row_bytes;
-      at_ = rows_.start, end_ = at_ + rows_.bytes;
+      row_ += row_bytes_;
+      at_ = row_, end_ = at_ + bytes_;
     }
   }
 
  private:
-  NextRows rows_;
-  const std::byte *at_, *end_;
+  std::uintptr_t row_, row_bytes_, bytes_, at_, end_;
   index_t lines_, steps_, owed_ = 0;
 };
 

@@ -204,23 +204,27 @@ template <class Step, int N>
 }
 
 /// The stored rows of the next group, called for in the order in which they lie while one is
-/// multiplied: into second-level cache, as they are more than the first has room for.
+/// multiplied: into second-level cache, as they are more than the first has room for. Addresses are
+/// integers: behind the last group they are those of nothing.
 class NextGroup {
  public:
-  NextGroup(const std::byte* start, index_t row, index_t row_bytes)
-      : at_(start), row_(row), left_(row), gap_(row_bytes - row) {}
+  NextGroup(std::uintptr_t start, index_t row, index_t row_bytes)
+      : at_(start), row_(row), left_(row), gap_(static_cast<std::uintptr_t>(row_bytes - row)) {}
 
   template <index_t Bytes>
   [[gnu::always_inline]] void call() {
 #pragma GCC unroll 16
-    for (index_t i = 0; i < Bytes; i += 64) __builtin_prefetch(at_ + i, 0, 2);
-    at_ += Bytes, left_ -= Bytes;
+    for (std::uintptr_t i = 0; i < std::uintptr_t{Bytes}; i += 64) {
+      __builtin_prefetch(reinterpret_cast<const void*>(at_ + i), 0, 2);
+    }
+    at_ += std::uintptr_t{Bytes}, left_ -= Bytes;
     if (left_ <= 0) at_ += gap_, left_ += row_;
   }
 
  private:
-  const std::byte* at_;
-  index_t row_, left_, gap_;
+  std::uintptr_t at_;
+  index_t row_, left_;
+  std::uintptr_t gap_;
 };
 
 /// Adds the products of `count` outputs from o on, at most rounded_group. They take turns at each
@@ -232,7 +236,9 @@ inline void group_products(const RoundedProduct& p, index_t o, index_t count) {
   const index_t size = p.rows * lanes;
   for (index_t i = 0; i < count * size; i += lanes) store(totals + i, broadcast(0));
   const std::byte *w = p.w + o * p.row_bytes, *x = p.x;
-  NextGroup next(w + count * p.row_bytes, stored_bytes<Step>(p.n), p.row_bytes);
+  NextGroup next(
+      reinterpret_cast<std::uintptr_t>(w) + static_cast<std::uintptr_t>(count * p.row_bytes),
+      stored_bytes<Step>(p.n), p.row_bytes);
   for (index_t n = p.n; n > 0; n -= Step::numbers, w += Step::bytes) {
     index_t i = 0;
     for (; i + rounded_outputs <= count; i += rounded_outputs) {
