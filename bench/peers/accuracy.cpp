@@ -20,14 +20,11 @@
 #include <optional>
 
 #include "bench/peers/worker.hpp"
+#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/checkpoint/load.hpp"
 #include "imbrex/kernels/quant/encode.hpp"
 #include "imbrex/text/gguf_vocabulary.hpp"
 #include "imbrex/text/tokenizer.hpp"
-
-#if __has_include("imbrex/base/arithmetic.hpp")
-#include "imbrex/base/arithmetic.hpp"
-#endif
 
 using namespace imbrex;
 using namespace peers;
@@ -119,29 +116,17 @@ class PlainArithmetic {
  public:
   PlainArithmetic() : isa_(active_isa()) {
     use_isa(Isa::scalar);
-#if __has_include("imbrex/base/arithmetic.hpp")
     use_arithmetic(Arithmetic::f32);
-#endif
   }
   ~PlainArithmetic() {
     use_isa(isa_);
-#if __has_include("imbrex/base/arithmetic.hpp")
     use_arithmetic(arithmetic_);
-#endif
   }
-  static std::string used() {
-#if __has_include("imbrex/base/arithmetic.hpp")
-    return name(active_arithmetic());
-#else
-    return "f32";
-#endif
-  }
+  static std::string used() { return name(active_arithmetic()); }
 
  private:
   Isa isa_;
-#if __has_include("imbrex/base/arithmetic.hpp")
   Arithmetic arithmetic_ = active_arithmetic();
-#endif
 };
 
 class Comparison {
@@ -178,8 +163,13 @@ class Comparison {
   }
 
  private:
+  /// On the best set, or a long text would take hours; but nothing rounded, attention neither.
   Logits f32_logits(const DecoderWeights& weights, const Config& config) const {
-    return evaluate(Decoder<>(config, weights), tokens_);  // F32 weights: f32 arithmetic always
+    const Arithmetic before = active_arithmetic();
+    use_arithmetic(Arithmetic::f32);
+    Logits logits = evaluate(Decoder<>(config, weights), tokens_);
+    use_arithmetic(before);
+    return logits;
   }
 
   Tokens tokens_;

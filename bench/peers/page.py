@@ -175,7 +175,7 @@ def accuracy(r):
     return ["## Accuracy", "",
             f"SmolLM2-135M on the {int(best[0]['tokens'])} first tokens of `bench/peers/text.txt`. `error` of the logits, and how often "
             "the likeliest token is the same, against f32 weights and arithmetic; perplexity. Arithmetic `int8` rounds "
-            "activations to 8 bits where weights are quantised; `IMBREX_ARITHMETIC=f32` switches it off. "
+            "activations to 8 bits where weights are quantised, and to bf16 in products of bf16; `IMBREX_ARITHMETIC=f32` switches it off. "
             "K-quants are as llama.cpp's quantiser writes them (rows that its blocks do not divide in other formats).", "",
             *table(["weights", "arithmetic", "error", "same token", "perplexity"], formats),
             "What kernels alone do: the error against plain loops in f32 on the same stored weights.", "",

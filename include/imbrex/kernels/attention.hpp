@@ -4,7 +4,7 @@
 // Traffic, in floats, for Tq queries, H heads over K key heads, S visible keys per query, head size
 // d (value size the same). With R = attention_rows = 126 rows that share packed keys (R K / H
 // queries, with all the heads that share a key head), B = attention_tile(d) = 256 keys in a tile
-// (d <= 128) and r = 14 or 6 rows in registers:
+// (d <= 128) and r = 14, 10 or 6 rows in registers:
 //
 //     k, v  read   2 S Tq H d / R  from memory: each tile once for R rows
 //     k     write  S Tq H d / R    packed, to the second-level cache,

@@ -18,7 +18,8 @@
 namespace imbrex::kernels::tiles::inline IMBREX_ABI {
 
 /// Rows (a query and a head) that share packed keys: packing a number costs as much as some four
-/// multiply-adds of a vector, so 126 rows make it 3 % of the products. Whole blocks of 14 or of 6.
+/// multiply-adds of a vector, so 126 rows make it 3 % of the products. Whole blocks of 14 or of 6,
+/// and of 10 but for 6.
 inline constexpr index_t attention_rows = 126;
 
 /// Keys of a tile at most, and floats of its panels: 128 kB, which with as many values stay in the

@@ -86,10 +86,10 @@ struct ScoreLanes {
   }
 
   /// The final score of a key, in place; -inf for rows that do not see it, where some may not.
-  template <bool Hidden>
+  template <bool Masked>
   [[gnu::always_inline]] Floats finish(index_t key) const {
     Floats v = final_scores(load(score(key)), scale, soft_cap);
-    if constexpr (Hidden) {
+    if constexpr (Masked) {
       const Words place = Words{} + static_cast<std::int32_t>(key);
       v = ((place >= first) & (place < last)) ? v : broadcast(-__builtin_inff());
     }
@@ -103,12 +103,12 @@ struct EvenAndOdd {
   Floats even, odd;
 };
 
-template <bool Hidden>
+template <bool Masked>
 [[gnu::always_inline]] inline void finish_panel(const ScoreLanes& scores, index_t key,
                                                 EvenAndOdd& peak) {
   for (index_t k = key; k < key + tile_pair; k += 2) {
-    peak.even = larger(scores.finish<Hidden>(k), peak.even);
-    peak.odd = larger(scores.finish<Hidden>(k + 1), peak.odd);
+    peak.even = larger(scores.finish<Masked>(k), peak.even);
+    peak.odd = larger(scores.finish<Masked>(k + 1), peak.odd);
   }
 }
 

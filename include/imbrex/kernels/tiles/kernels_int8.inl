@@ -8,6 +8,10 @@ inline constexpr Int8Format int8_format = {
     round_row<Numbers, Zero, Offset>, load_int8_panel<bytes, Numbers, Most, dtype>,
     multiply_int8<int8_rows, Numbers, most_that_counts(Most), Offset>};
 
+static_assert(int8_rows <= int8_most_rows && panel_outputs <= int8_most_outputs);
+static_assert(sizeof(GroupOf<32, signed_most>) * int8_inputs / 32 <= int8_panel_bytes &&
+              sizeof(PanelGroup<16>) * int8_inputs / 16 <= int8_panel_bytes);
+
 inline constexpr Int8Gemm int8_kernels = {
     int8_rows,
     panel_outputs,

@@ -49,7 +49,7 @@ struct TileScores {
   KeyRange common;                   ///< keys that all rows see
   float scale, soft_cap;
   float *peaks, *totals;  ///< [16], of the keys before; then of these as well
-  float* factors;         ///< [16] e^(peak before - peak now), 1 for a peak that stays
+  float* factors;         ///< [16] e^(peak before - now): 1 if it stays and is finite, 0 of -inf
 };
 
 /// s = scale q.k, then cap tanh(s / cap); peak = the largest s so far; weights = e^(s - peak) in
