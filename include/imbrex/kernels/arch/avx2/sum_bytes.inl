@@ -4,8 +4,7 @@
 //
 // As many products are added up in 16 bits as fit there, before they become words: of numbers to 15
 // all 8 steps of a group, to 31 four, to 63 two. A step of four inputs is then 2 instructions, and
-// a third for a group. (Floats take 4 for as many products; and these two kinds have units of their
-// own on most processors.)
+// a third for a group; floats take 4 for as many products.
 
 /// The largest number of a format, as far as these sums depend on it.
 inline constexpr int most_that_counts(int most) { return most; }
