@@ -92,8 +92,7 @@ kernels::AttentionArgs part(const kernels::AttentionArgs& whole, index_t first, 
 bool right(benchmark::State& state, const kernels::AttentionArgs& args) {
   const double d = static_cast<double>(args.q.head_dim), a = static_cast<double>(args.scale) * d,
                keys = static_cast<double>(args.key_count);
-  const bool rounded = kernels::has_attention_bf16(kernels::active_kernels(), args) &&
-                       active_arithmetic() == Arithmetic::int8;
+  const bool rounded = kernels::uses_attention_bf16(kernels::active_kernels(), args);
   const double allowed = (2 * (2 * d + 4) * a + 8 + 2 * a + 2.3 * keys) * tests::unit_roundoff +
                          (rounded ? (0x1p-7 + 0x1p-16) * (a + 1) : 0);
   const index_t some = lesser(args.q.rows, 3), row = args.out.row_stride;

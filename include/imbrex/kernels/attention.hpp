@@ -17,7 +17,6 @@
 // values of a sequence are read exactly once: 2 S K d.
 #pragma once
 
-#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/kernels/arch/table.hpp"
 #include "imbrex/kernels/attention_args.hpp"
 #include "imbrex/kernels/attention_bf16.hpp"
@@ -33,14 +32,13 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 ///
 /// A query that sees no key gets zeros, and -inf for L. (Nothing stands for "masked": what a query
 /// does not see has no part in its result, and any finite score counts.) A row's bits do not depend
-/// on the rows computed with it, but where the arithmetic is int8 and the set has attention in bf16
-/// (has_attention_bf16): there more than attention_few_queries queries are computed in tiles, and
-/// what is multiplied is rounded as attention_bf16 says. Throws ConfigError as active_isa does, and
-/// there as active_arithmetic does.
+/// on the rows computed with it, but where uses_attention_bf16 says so: there more than
+/// attention_few_queries queries are computed in tiles, and what is multiplied is rounded as
+/// attention_bf16 says. Throws ConfigError as active_isa does, and there as active_arithmetic does.
 inline void attention(const AttentionArgs& args) {
   if (args.q.rows == 0 || args.q.heads == 0) return;
   const Kernels& kernels = active_kernels();
-  if (has_attention_bf16(kernels, args) && active_arithmetic() == Arithmetic::int8) {
+  if (uses_attention_bf16(kernels, args)) {
     return attention_bf16(kernels.bf16, kernels.bf16_attention, args);
   }
   const Attention& kernel = kernels.attention;

@@ -8,6 +8,7 @@
 // keys.
 #pragma once
 
+#include "imbrex/base/arithmetic.hpp"
 #include "imbrex/kernels/arch/kernels.hpp"
 #include "imbrex/kernels/attention_args.hpp"
 #include "imbrex/kernels/tiles/attention_bf16.hpp"
@@ -19,13 +20,15 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 /// passes whose rows have the bits that they have alone (products of so few rows are gemv's).
 inline constexpr index_t attention_few_queries = 16;
 
-/// Whether a set has attention in bf16, and it is for these operands: many queries, and heads that
-/// its buffers have room for.
-inline bool has_attention_bf16(const Kernels& kernels, const AttentionArgs& a) {
+/// Whether attention is in bf16: the set has it, it is for these operands (many queries, and heads
+/// that its buffers have room for), and the arithmetic lets numbers be rounded. Throws ConfigError
+/// as active_arithmetic does, where the rest holds.
+inline bool uses_attention_bf16(const Kernels& kernels, const AttentionArgs& a) {
   const index_t shorter = lesser(a.q.head_dim, a.out.head_dim);
   const index_t longer = greater(a.q.head_dim, a.out.head_dim);
   return kernels.bf16_attention.weigh != nullptr && a.q.rows > attention_few_queries &&
-         shorter > 0 && longer <= tiles::attention_bf16_numbers;
+         shorter > 0 && longer <= tiles::attention_bf16_numbers &&
+         active_arithmetic() == Arithmetic::int8;
 }
 
 /// Rows of an item at least, where there are few key heads: packing keys and values takes, for 16
@@ -35,7 +38,7 @@ inline constexpr index_t attention_bf16_least_rows = 128;
 /// Attention as `attention` has it, by products of tiles: q, keys, values and the weights e^(s -
 /// peak) are rounded to bf16 (to nearest, halves to even, subnormal numbers to zeros); products of
 /// these are exact. Scores, scaled and capped, peaks, sums, and the sum of the weights, which are
-/// added up before they are rounded, are f32. For operands that has_attention_bf16 has.
+/// added up before they are rounded, are f32. For operands of which uses_attention_bf16 is true.
 ///
 /// Roundings to bf16 change a number by 2^-8 of itself at most. So with A = the largest
 /// |scale| sum |q_e key_e| of the keys that a row sees, V = the largest |value|, S keys of d

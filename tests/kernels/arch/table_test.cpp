@@ -24,7 +24,9 @@ using kernels::Dot, kernels::Kernels;
 // Known to the compiler: nothing of the table is made while a program starts.
 constinit const Kernels copies[] = {
 #if defined(__x86_64__)
-    kernels::arch::amx::kernels, kernels::arch::avx2::kernels, kernels::arch::avx512::kernels,
+    kernels::arch::avx2::kernels,        kernels::arch::avx512::kernels,
+    kernels::arch::avx512_vnni::kernels, kernels::arch::avx512_bf16::kernels,
+    kernels::arch::amx::kernels,
 #elif defined(__aarch64__)
     kernels::arch::neon::kernels, kernels::arch::neon_dotprod::kernels,
 #endif

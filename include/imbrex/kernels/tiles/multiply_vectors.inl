@@ -10,6 +10,7 @@ template <int most, int n, int N>
   for (int j = 0; j < n; ++j) {
     Words v;
     __builtin_memcpy(&v, b + 4 * lanes * j, sizeof v);
+    keep_loaded(v);
 #pragma GCC unroll 2
     for (int i = 0; i < N; ++i) c[i] = multiply_add_bytes(a[i][j], v, c[i]);
   }

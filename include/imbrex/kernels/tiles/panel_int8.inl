@@ -12,6 +12,19 @@
 inline constexpr float sum_start = 12582912;
 inline constexpr std::int32_t sum_start_bits = 0x4B400000;
 
+/// What the sum of group g starts from, for a row of x.
+template <bool Offset>
+inline Words sum_of_none(const Int8Row& x, index_t g) {
+  return broadcast_word(Offset ? sum_start_bits : x.group[g]);
+}
+
+/// Four bytes in each lane.
+inline Words broadcast_bytes(const std::int8_t* p) {
+  std::int32_t word;
+  __builtin_memcpy(&word, p, sizeof word);
+  return broadcast_word(word);
+}
+
 /// Numbers of a panel's outputs that share a scale: with q in w, which has a sign only where the
 /// format and the set's products have one, they stand for d q + m, in formats with an offset; else
 /// for d (q - zero), with the zero of kernels_int8.inl. Sets whose products cannot take signed

@@ -5,12 +5,6 @@
 /// The largest number of a format, as far as these sums depend on it.
 inline constexpr int most_that_counts(int) { return 0; }
 
-/// What the sum of group g starts from, for a row of x.
-template <bool Offset>
-inline Words sum_of_none(const Int8Row& x, index_t g) {
-  return broadcast_word(Offset ? sum_start_bits : x.group[g]);
-}
-
 /// low[r] and high[r]: where the sum of group g starts, + sum over k of w[k] q[k] of row r, for the
 /// two vectors of outputs. A step of four inputs loads 2 vectors of weights and R words of x for
 /// 2 R multiplications.

@@ -22,13 +22,6 @@ inline Words broadcast_word(std::int32_t word) {
   return reinterpret_cast<Words>(_mm256_set1_epi32(word));
 }
 
-/// Four bytes in each lane.
-inline Words broadcast_bytes(const std::int8_t* p) {
-  std::int32_t word;
-  __builtin_memcpy(&word, p, sizeof word);
-  return broadcast_word(word);
-}
-
 /// The sum of 16 numbers.
 inline std::int32_t sum_of_16(const std::int8_t* p) {
   const __m256i numbers =

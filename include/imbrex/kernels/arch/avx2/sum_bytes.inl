@@ -38,7 +38,7 @@ template <int Numbers, int Most, bool Offset, int R>
     }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      const Words start = broadcast_word(Offset ? sum_start_bits : x[r].group[g]);
+      const Words start = sum_of_none<Offset>(x[r], g);
       const std::int16_t factor = first < steps ? 1 : 16;
       low[r] = (first == 0 ? start : low[r]) + sum_of_pairs(low_pairs[r], factor);
       high[r] = (first == 0 ? start : high[r]) + sum_of_pairs(high_pairs[r], factor);

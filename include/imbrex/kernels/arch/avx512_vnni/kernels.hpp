@@ -32,6 +32,7 @@ using namespace avx512;  // the vocabulary
 #include "imbrex/kernels/tiles/sum_bytes.inl"
 #include "imbrex/kernels/tiles/multiply_int8.inl"
 #include "imbrex/kernels/tiles/kernels_int8.inl"
+#include "imbrex/kernels/tiles/multiply_vectors.inl"
 #include "imbrex/kernels/tiles/rounded_product.inl"
 #include "imbrex/kernels/tiles/rounded_product_k.inl"
 

@@ -13,13 +13,6 @@ inline Words broadcast_word(std::int32_t word) {
   return reinterpret_cast<Words>(_mm512_set1_epi32(word));
 }
 
-/// Four bytes in each lane.
-inline Words broadcast_bytes(const std::int8_t* p) {
-  std::int32_t word;
-  __builtin_memcpy(&word, p, sizeof word);
-  return broadcast_word(word);
-}
-
 inline void store_words(std::int32_t* p, Words w) {
   _mm512_storeu_si512(p, reinterpret_cast<__m512i>(w));
 }
@@ -78,19 +71,5 @@ inline Words prepare_signed(Words w) { return w ^ static_cast<std::int32_t>(0x80
 inline constexpr int signed_parts = 1, split_zero = signed_zero;
 inline void split_signed(Words w, Words (&parts)[1]) { parts[0] = prepare_signed(w); }
 
-/// To each word of c[i] the sum of the products of its four bytes of n vectors: of a[i], at most
-/// `most`, and of those at b, signed.
-template <int most, int n, int N>
-[[gnu::always_inline]] inline void multiply_add_vectors(const Words (&a)[N][n], const std::byte* b,
-                                                        Words (&c)[N]) {
-#pragma GCC unroll 8
-  for (int j = 0; j < n; ++j) {
-    __m512i v = _mm512_loadu_si512(b + 4 * lanes * j);
-    // Compilers would load it for each product, and loads are what the loop around waits for.
-    asm("" : "+v"(v));
-#pragma GCC unroll 2
-    for (int i = 0; i < N; ++i) {
-      c[i] = multiply_add_bytes(a[i][j], reinterpret_cast<Words>(v), c[i]);
-    }
-  }
-}
+/// Compilers would load a vector of x for each of its products; the loop around waits for loads.
+[[gnu::always_inline]] inline void keep_loaded(Words& v) { asm("" : "+v"(v)); }

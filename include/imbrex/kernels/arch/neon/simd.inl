@@ -218,6 +218,9 @@ inline void load_repeated(const std::byte* p, index_t stride, Words (&words)[4])
 /// begin with the loads of all steps and put most of them on the stack.
 [[gnu::always_inline]] inline void keep_order() { asm volatile(""); }
 
+/// For a vector that has several products, where a compiler would load it for each.
+inline void keep_loaded(Words&) {}
+
 /// Signed bytes are multiplied as they are; their largest number.
 inline constexpr int signed_zero = 0, signed_bytes = 128;
 inline Words prepare_signed(Words w) { return w; }

@@ -15,13 +15,6 @@ inline Words multiply_add_bytes(Words a, Words b, Words c) {
 
 inline Words broadcast_word(std::int32_t word) { return vdupq_n_s32(word); }
 
-/// Four bytes in each lane.
-inline Words broadcast_bytes(const std::int8_t* p) {
-  std::int32_t word;
-  __builtin_memcpy(&word, p, sizeof word);
-  return broadcast_word(word);
-}
-
 /// The sum of 16 numbers.
 inline std::int32_t sum_of_16(const std::int8_t* p) { return vaddlvq_s8(vld1q_s8(p)); }
 

@@ -228,6 +228,9 @@ inline Words multiply_add_bytes(Words a, Words b, Words c) {
   return c + ((pairs << 16) >> 16) + (pairs >> 16);
 }
 
+/// For a vector that has several products, where a compiler would load it for each.
+inline void keep_loaded(Words&) {}
+
 /// The zero of signed bytes when they are multiplied, and their largest number for
 /// multiply_add_vectors.
 inline constexpr int signed_zero = 0, signed_bytes = 128;
