@@ -40,7 +40,7 @@ struct RoundedQ4_0 {
     load_words(w + 2, bytes, v);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) q[j] = low_nibbles(v[j]), q[j + 4] = high_nibbles(v[j]);
-    d = halves(gather_words<bytes>(w));
+    d = halves(load_word(w, bytes));
   }
 };
 
@@ -54,7 +54,7 @@ struct RoundedQ4_1 {
     load_words(w + 4, bytes, v);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) q[j] = low_nibbles(v[j]), q[j + 4] = high_nibbles(v[j]);
-    const Words head = gather_words<bytes>(w);
+    const Words head = load_word(w, bytes);
     d = halves(head), m = halves(head >> 16);
   }
 };
@@ -67,13 +67,13 @@ struct RoundedQ5_0 {
   [[gnu::always_inline]] static void load(const std::byte* w, Words (&q)[8], Floats& d, Floats&) {
     Words v[4];
     load_words(w + 6, bytes, v);
-    const Words high = gather_words<bytes>(w + 2);
+    const Words high = load_word(w + 2, bytes);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       q[j] = low_nibbles(v[j]) | fifth_bits(high, j);
       q[j + 4] = high_nibbles(v[j]) | fifth_bits(high, j + 4);
     }
-    d = halves(gather_words<bytes>(w));
+    d = halves(load_word(w, bytes));
   }
 };
 
@@ -85,7 +85,7 @@ struct RoundedQ5_1 {
   [[gnu::always_inline]] static void load(const std::byte* w, Words (&q)[8], Floats& d, Floats& m) {
     Words v[4];
     load_words(w + 8, bytes, v);
-    const Words high = gather_words<bytes>(w + 4), head = gather_words<bytes>(w);
+    const Words high = load_word(w + 4, bytes), head = load_word(w, bytes);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       q[j] = low_nibbles(v[j]) | fifth_bits(high, j);
@@ -108,7 +108,7 @@ struct RoundedQ8_0 {
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) q[4 * part + j] = prepare_signed(v[j]);
     }
-    d = halves(gather_words<bytes>(w));
+    d = halves(load_word(w, bytes));
   }
 };
 
@@ -153,12 +153,44 @@ constexpr index_t arranged_part(int vectors) { return 4 * lanes * (vectors + 2);
 template <class Step>
 inline constexpr index_t arranged_step = Step::parts * arranged_part(Step::vectors);
 
-/// Parts a and up of a step, of N outputs with all rows of x: added to their totals, a vector for
-/// each output and row. Totals are in memory, as registers are full of weights: so any number of
-/// rows shares what was taken out of these, and N outputs share x.
-template <class Step, int N, int a>
-[[gnu::always_inline]] inline void part_products(Step (&w)[N], const std::byte* x, index_t rows,
-                                                 float* totals) {
+/// Totals of N outputs with several rows of x, a vector for each output and row. They are in
+/// memory, as registers are full of weights: so any number of rows shares what was taken out of
+/// these.
+template <int N>
+struct TotalsInMemory {
+  float* start;
+  index_t rows;
+
+  /// add(m, totals of row m), for each row.
+  template <class Add>
+  [[gnu::always_inline]] void each_row(const Add& add) {
+    for (index_t m = 0; m < rows; ++m) {
+      Floats totals[N];
+#pragma GCC unroll 2
+      for (int i = 0; i < N; ++i) totals[i] = load(start + (i * rows + m) * lanes);
+      add(m, totals);
+#pragma GCC unroll 2
+      for (int i = 0; i < N; ++i) store(start + (i * rows + m) * lanes, totals[i]);
+    }
+  }
+};
+
+/// Those of one row stay in registers for a step: each part's sums would wait for the store of the
+/// part before.
+template <int N>
+struct TotalsOfOneRow {
+  Floats totals[N];
+  static constexpr index_t rows = 1;
+
+  template <class Add>
+  [[gnu::always_inline]] void each_row(const Add& add) {
+    add(0, totals);
+  }
+};
+
+/// Parts a and up of a step, of N outputs that share x with all of its rows: added to their totals.
+template <class Step, int a, int N, class Totals>
+[[gnu::always_inline]] inline void part_products(Step (&w)[N], const std::byte* x, Totals& totals) {
   Words q[N][Step::vectors];
   Floats scale[N], min[N];
 #pragma GCC unroll 2
@@ -166,9 +198,8 @@ template <class Step, int N, int a>
     min[i] = broadcast(0);
     w[i].template part<a>(q[i], scale[i], min[i]);
   }
-  const std::byte* in = x;
-  float* total = totals;
-  for (index_t m = 0; m < rows; ++m, in += arranged_step<Step>, total += lanes) {
+  totals.each_row([&](index_t m, Floats(&t)[N]) __attribute__((always_inline)) {
+    const std::byte* in = x + m * arranged_step<Step>;
     const std::byte* factors = in + 4 * lanes * Step::vectors;
     Words sum[N];
 #pragma GCC unroll 2
@@ -178,14 +209,12 @@ template <class Step, int N, int a>
     multiply_add_vectors<Step::most>(q, in, sum);
 #pragma GCC unroll 2
     for (int i = 0; i < N; ++i) {
-      float* to = total + i * rows * lanes;
-      Floats t = multiply_add(to_floats(sum[i]), scale[i] * load(factors), load(to));
-      if (Step::has_min) t = multiply_add(min[i], load(factors + 4 * lanes), t);
-      store(to, t);
+      t[i] = multiply_add(to_floats(sum[i]), scale[i] * load(factors), t[i]);
+      if (Step::has_min) t[i] = multiply_add(min[i], load(factors + 4 * lanes), t[i]);
     }
-  }
+  });
   if constexpr (a + 1 < Step::parts) {
-    part_products<Step, N, a + 1>(w, x + arranged_part(Step::vectors), rows, totals);
+    part_products<Step, a + 1>(w, x + arranged_part(Step::vectors), totals);
   }
 }
 
@@ -200,7 +229,16 @@ template <class Step, int N>
     const bool whole = left >= Step::numbers;
     steps[i].start(whole ? w : copied_step(rest[i], Step::bytes, w, stored_bytes<Step>(left)));
   }
-  part_products<Step, N, 0>(steps, x, p.rows, totals);
+  TotalsInMemory<N> rows{totals, p.rows};
+  if (p.rows > 1) return part_products<Step, 0>(steps, x, rows);
+  rows.each_row([&](index_t, Floats(&of_row)[N]) __attribute__((always_inline)) {
+    TotalsOfOneRow<N> row;
+#pragma GCC unroll 2
+    for (int i = 0; i < N; ++i) row.totals[i] = of_row[i];
+    part_products<Step, 0>(steps, x, row);
+#pragma GCC unroll 2
+    for (int i = 0; i < N; ++i) of_row[i] = row.totals[i];
+  });
 }
 
 /// The stored rows of the next group, called for in the order in which they lie while one is

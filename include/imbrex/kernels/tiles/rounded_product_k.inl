@@ -8,20 +8,43 @@
 
 inline constexpr index_t pieces = lanes / 4, parts = 16 / pieces;
 
-/// A constant for each part and lane; of one piece, all lanes have the same.
+/// A constant for each part and lane.
 struct LaneConstants {
   std::int32_t at[parts][lanes];
 
-  [[gnu::always_inline]] auto operator[](int a) const {
-    if constexpr (pieces == 1) {
-      return at[a][0];
-    } else {
-      Words w;
-      __builtin_memcpy(&w, at[a], sizeof w);
-      return w;
+  constexpr bool all_lanes_alike(int a) const {
+    for (index_t lane = 1; lane < lanes; ++lane) {
+      if (at[a][lane] != at[a][0]) return false;
     }
+    return true;
   }
 };
+
+/// That of part a: a number where all lanes have the same, so that a shift by it is simple.
+template <const LaneConstants& constants, int a>
+[[gnu::always_inline]] inline auto lane_constant() {
+  if constexpr (constants.all_lanes_alike(a)) {
+    return constants.at[a][0];
+  } else {
+    Words w;
+    __builtin_memcpy(&w, constants.at[a], sizeof w);
+    return w;
+  }
+}
+
+/// The bits `mask` of each word, from as many places further up in the same byte as `turns` has for
+/// part a (further down, where that is less than 0).
+template <const LaneConstants& turns, int a>
+[[gnu::always_inline]] inline Words moved_bits(Words w, std::int32_t mask) {
+  const auto by = lane_constant<turns, a>();
+  if constexpr (!turns.all_lanes_alike(a)) {
+    return rotate_right(w, by) & mask;
+  } else if constexpr (turns.at[a][0] < 0) {
+    return (w << -by) & mask;
+  } else {
+    return (w >> by) & mask;
+  }
+}
 
 template <std::int32_t (*value)(index_t a, index_t l)>
 constexpr LaneConstants lane_constants() {
@@ -84,8 +107,9 @@ inline constexpr LaneConstants shifts_k = lane_constants<FactorsK::shift>();
 template <int a>
 [[gnu::always_inline]] inline void FactorsK::factors(Floats& scale, Floats& min) const {
   constexpr int word = static_cast<int>(run(a, 0) / 8);
-  scale = d * to_floats((factor_bytes[word] >> shifts_k[a]) & 0xFF);
-  min = dmin * to_floats((factor_bytes[2 + word] >> shifts_k[a]) & 0xFF);
+  const auto shift = lane_constant<shifts_k, a>();
+  scale = d * to_floats((factor_bytes[word] >> shift) & 0xFF);
+  min = dmin * to_floats((factor_bytes[2 + word] >> shift) & 0xFF);
 }
 
 struct RoundedQ4_K : FactorsK {
@@ -109,11 +133,10 @@ struct RoundedQ4_K : FactorsK {
   }
 };
 
-/// The place of the fifth bit of part a is bit 2 (piece / 2) + a % 2 of a byte; as bit 4 it is
-/// wanted.
+/// The fifth bit of part a is bit 2 (piece / 2) + a % 2 of a byte; as bit 4 it is wanted.
 constexpr std::int32_t fifth_turn(index_t a, index_t l) {
   const index_t piece = a / 2 * pieces + l;
-  return static_cast<std::int32_t>((2 * (piece / 2) + a % 2 + 28) % 32);
+  return static_cast<std::int32_t>(2 * (piece / 2) + a % 2 - 4);
 }
 inline constexpr LaneConstants fifth_turns = lane_constants<fifth_turn>();
 
@@ -138,7 +161,7 @@ struct RoundedQ5_K : FactorsK {
 #pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) {
       q[k] = (a % 2 == 0 ? low_nibbles(v[k]) : high_nibbles(v[k])) |
-             (rotate_right(high[k], fifth_turns[a]) & 0x10101010);
+             moved_bits<fifth_turns, a>(high[k], 0x10101010);
     }
     factors<a>(scale, min);
   }
@@ -157,7 +180,7 @@ constexpr std::int32_t shift_q6_k(index_t a, index_t l) {
 }
 constexpr std::int32_t turn_q6_k(index_t a, index_t l) {
   const index_t piece = (a / 2 * pieces + l) % 4;
-  return static_cast<std::int32_t>((2 * (piece / 2) + 4 * (a % 2) + 28) % 32);
+  return static_cast<std::int32_t>(2 * (piece / 2) + 4 * (a % 2) - 4);
 }
 inline constexpr LaneConstants shifts_q6_k = lane_constants<shift_q6_k>(),
                                turns_q6_k = lane_constants<turn_q6_k>();
@@ -185,15 +208,17 @@ struct RoundedQ6_K {
     constexpr int unit = a / 2;  // vectors of 16 pieces bytes of lower bits
     if constexpr (a % 2 == 0) {
       load_pieces(block + unit * 4 * lanes, bytes, v);
-      load_pieces_of_32<unit>(block + 128 + 32 * (unit * pieces / 4), bytes, high);
+      // Two vectors of lower bits have upper ones in the same 32 bytes.
+      if constexpr (a % 4 == 0 || pieces != 2)
+        load_pieces_of_32<unit>(block + 128 + 32 * (unit * pieces / 4), bytes, high);
     }
 #pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) {
       q[k] = (a % 2 == 0 ? low_nibbles(v[k]) : high_nibbles(v[k])) |
-             (rotate_right(high[k], turns_q6_k[a]) & 0x30303030);
+             moved_bits<turns_q6_k, a>(high[k], 0x30303030);
     }
     constexpr int word = static_cast<int>(run(a, 0) / 4);
-    scale = d * to_floats((scales[word] << shifts_q6_k[a]) >> 24);
+    scale = d * to_floats((scales[word] << lane_constant<shifts_q6_k, a>()) >> 24);
   }
 };
 
@@ -209,7 +234,7 @@ constexpr std::int32_t scale_shift(index_t a, index_t l) {
 constexpr std::int32_t second_half(index_t a, index_t l) { return run_of_bits(a, l) < 8 ? 0 : -1; }
 /// Bit j + 4 (second half) of a byte moves to bit 2.
 constexpr std::int32_t third_turn(index_t a, index_t l) {
-  return static_cast<std::int32_t>((a % 4 + 4 * (run_of_bits(a, l) / 8) + 30) % 32);
+  return static_cast<std::int32_t>(a % 4 + 4 * (run_of_bits(a, l) / 8) - 2);
 }
 inline constexpr LaneConstants scale_shifts = lane_constants<scale_shift>(),
                                second_halves = lane_constants<second_half>(),
@@ -219,8 +244,10 @@ inline constexpr LaneConstants scale_shifts = lane_constants<scale_shift>(),
 template <int a>
 [[gnu::always_inline]] inline Words run_byte(const Words (&words)[4]) {
   constexpr int word = a % 4 / 2;
-  const auto upper = second_halves[a];
-  return (((words[word] & ~upper) | (words[word + 2] & upper)) >> scale_shifts[a]) & 0xFF;
+  const auto upper = lane_constant<second_halves, a>();
+  return (((words[word] & ~upper) | (words[word + 2] & upper)) >>
+          lane_constant<scale_shifts, a>()) &
+         0xFF;
 }
 
 struct RoundedQ2_K {
@@ -279,12 +306,12 @@ struct RoundedQ3_K {
     constexpr int unit = a / 4;
     if constexpr (a % 4 == 0) {
       load_pieces(block + 32 + unit * 4 * lanes, bytes, v);
-      load_pieces_of_32<unit>(block, bytes, high);
+      if constexpr (a == 0 || pieces == 1) load_pieces_of_32<unit>(block, bytes, high);
     }
 #pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) {
-      q[k] = ((v[k] >> (2 * (a % 4))) & 0x03030303) |
-             (rotate_right(high[k], third_turns[a]) & 0x04040404);
+      q[k] =
+          ((v[k] >> (2 * (a % 4))) & 0x03030303) | moved_bits<third_turns, a>(high[k], 0x04040404);
     }
     scale = d * to_floats(run_byte<a>(scales) - 32);
   }

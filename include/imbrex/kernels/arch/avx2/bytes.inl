@@ -37,14 +37,3 @@ inline void split_signed(Words w, Words (&parts)[2]) {
   parts[0] = q & 0x0F0F0F0F;
   parts[1] = (q >> 4) & 0x0F0F0F0F;
 }
-
-/// The word at p of each of `lanes` rows.
-inline Words load_word(const std::byte* p, index_t stride) {
-  Words words;
-  for (int i = 0; i < lanes; ++i, p += stride) {
-    std::int32_t word;
-    __builtin_memcpy(&word, p, sizeof word);
-    words[i] = word;
-  }
-  return words;
-}

@@ -199,19 +199,20 @@ inline constexpr int dot_rows = 2;
 /// Outputs that a product of rounded activations takes at a time: 8 of 16 registers are weights.
 inline constexpr int rounded_outputs = 1;
 
-/// A word from each of `lanes` blocks, stride bytes apart.
-template <int stride>
-inline Words gather_words(const std::byte* p) {
-  const __m256i place = _mm256_setr_epi32(0, stride, 2 * stride, 3 * stride, 4 * stride, 5 * stride,
-                                          6 * stride, 7 * stride);
-  return reinterpret_cast<Words>(_mm256_i32gather_epi32(reinterpret_cast<const int*>(p), place, 1));
-}
-
-inline Words rotate_right(Words w, Words by) {
-  const __m256i v = reinterpret_cast<__m256i>(w), right = reinterpret_cast<__m256i>(by);
-  const __m256i left = _mm256_sub_epi32(_mm256_set1_epi32(32), right);
-  return reinterpret_cast<Words>(
-      _mm256_or_si256(_mm256_srlv_epi32(v, right), _mm256_sllv_epi32(v, left)));
+/// A word from each of `lanes` rows, or blocks, stride bytes apart: loaded to all lanes, of which
+/// one is kept. (A gather loads word by word as well, in more steps.)
+inline Words load_word(const std::byte* p, index_t stride) {
+  const auto word = [p, stride](index_t row) __attribute__((always_inline)) {
+    std::int32_t w;
+    __builtin_memcpy(&w, p + row * stride, sizeof w);
+    return _mm256_set1_epi32(w);
+  };
+  const __m256i w01 = _mm256_blend_epi32(word(0), word(1), 0x02),
+                w23 = _mm256_blend_epi32(word(2), word(3), 0x08),
+                w45 = _mm256_blend_epi32(word(4), word(5), 0x20),
+                w67 = _mm256_blend_epi32(word(6), word(7), 0x80);
+  return reinterpret_cast<Words>(_mm256_blend_epi32(_mm256_blend_epi32(w01, w23, 0x0C),
+                                                    _mm256_blend_epi32(w45, w67, 0xC0), 0xF0));
 }
 
 /// 16 in byte i of each word whose bit 4 j + i is set.

@@ -179,16 +179,6 @@ inline Words load_word(const std::byte* p, index_t stride) {
   return Words{load_bits<std::int32_t>(p), load_bits<std::int32_t>(p + stride),
                load_bits<std::int32_t>(p + 2 * stride), load_bits<std::int32_t>(p + 3 * stride)};
 }
-template <int stride>
-inline Words gather_words(const std::byte* p) {
-  return load_word(p, stride);
-}
-
-inline Words rotate_right(Words w, std::int32_t by) {
-  const uint32x4_t v = vreinterpretq_u32_s32(w);
-  return vreinterpretq_s32_u32((v >> static_cast<std::uint32_t>(by)) |
-                               (v << static_cast<std::uint32_t>((32 - by) & 31)));
-}
 
 /// 16 in byte i of each word whose bit 4 j + i is set.
 inline Words fifth_bits(Words w, int j) {

@@ -184,20 +184,13 @@ inline constexpr int dot_rows = 2;
 inline constexpr int rounded_outputs = 1;
 
 /// A word from each of `lanes` blocks, stride bytes apart.
-template <int stride>
-inline Words gather_words(const std::byte* p) {
+inline Words load_word(const std::byte* p, index_t stride) {
   std::int32_t v[4];
   for (index_t i = 0; i < 4; ++i) __builtin_memcpy(v + i, p + i * stride, 4);
   return Words{v[0], v[1], v[2], v[3]};
 }
 
-using UnsignedWords [[gnu::vector_size(16)]] = std::uint32_t;
 using Shorts [[gnu::vector_size(16)]] = std::int16_t;
-
-inline Words rotate_right(Words w, std::int32_t by) {
-  const UnsignedWords v = reinterpret_cast<UnsignedWords>(w);
-  return reinterpret_cast<Words>((v >> by) | (v << ((32 - by) & 31)));
-}
 
 /// 16 in byte i of each word whose bit 4 j + i is set.
 inline Words fifth_bits(Words w, int j) {

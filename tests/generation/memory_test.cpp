@@ -1,5 +1,6 @@
-// What a file says of its own lengths sets no memory aside, in vocabularies; and what cannot be had
-// is an error of the library.
+// What a file says of its own lengths sets no memory aside, in vocabularies; a generation allocates
+// at its start and for its result, not for its tokens; and what cannot be had is an error of the
+// library.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -65,6 +66,38 @@ TEST_CASE("memory: a vocabulary that lies about its lengths takes a small multip
   });
   CHECK(worst > 0);
   CHECK(worst < 64 * static_cast<std::int64_t>(sound.size()) + 65536);
+}
+
+TEST_CASE("session: ten times as many tokens, no more allocations") {
+  REQUIRE(counts_allocations);
+  const Decoder<> decoder = random_decoder();
+  const Tokenizer tokenizer{Vocabulary(byte_vocabulary())};
+  for (const double temperature : {0.0, 1.5}) {
+    const auto counted = [&](index_t tokens) {
+      Session<> session(decoder, tokenizer, {.capacity = 60});
+      session.feed("once upon");
+      GenerationOptions options{.max_tokens = tokens, .sampling = {.temperature = temperature}};
+      options.sampling.repetition_penalty = 1.1;
+      options.sampling.top_k = 200;
+      options.sampling.top_p = 0.99;
+      options.sampling.min_p = 0.0001;
+      options.stops = {"this will not come, and is longer than what fits a string itself"};
+      std::size_t bytes = 0;
+      start_counting();
+      const GenerationResult result = session.generate(options, [&](std::string_view piece) {
+        bytes += piece.size();
+        return true;
+      });
+      const std::int64_t made = allocations.calls;
+      CHECK(static_cast<index_t>(result.tokens.size()) == tokens);
+      CHECK(bytes > 0);
+      return made;
+    };
+    counted(4);
+    const std::int64_t of_four = counted(4);
+    CHECK(of_four > 0);
+    CHECK(counted(40) == of_four);
+  }
 }
 
 TEST_CASE("session: memory that cannot be had is a CapacityError, wherever it runs out") {
