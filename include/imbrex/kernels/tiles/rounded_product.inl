@@ -180,7 +180,6 @@ struct TotalsInMemory {
 template <int N>
 struct TotalsOfOneRow {
   Floats totals[N];
-  static constexpr index_t rows = 1;
 
   template <class Add>
   [[gnu::always_inline]] void each_row(const Add& add) {

@@ -177,27 +177,11 @@ inline void store_interleaved(float* p, Floats a, Floats b) {
 /// Rows of x that a product in floats takes at a time.
 inline constexpr int dot_rows = 4;
 
-/// A word from each of 8 rows: loaded to all lanes, of which one is kept. (A gather loads word by
-/// word as well, in more steps.)
-inline __m256i eight_words(const std::byte* p, index_t stride) {
-  const auto word = [p, stride](index_t row) __attribute__((always_inline)) {
-    std::int32_t w;
-    __builtin_memcpy(&w, p + row * stride, sizeof w);
-    return _mm256_set1_epi32(w);
-  };
-  const __m256i w01 = _mm256_blend_epi32(word(0), word(1), 0x02),
-                w23 = _mm256_blend_epi32(word(2), word(3), 0x08),
-                w45 = _mm256_blend_epi32(word(4), word(5), 0x20),
-                w67 = _mm256_blend_epi32(word(6), word(7), 0x80);
-  return _mm256_blend_epi32(_mm256_blend_epi32(w01, w23, 0x0C), _mm256_blend_epi32(w45, w67, 0xC0),
-                            0xF0);
-}
-
 /// A word from each of `lanes` rows, or blocks, stride bytes apart.
 inline Words load_word(const std::byte* p, index_t stride) {
-  const __m256i upper = eight_words(p + 8 * stride, stride);
-  return reinterpret_cast<Words>(
-      _mm512_inserti64x4(_mm512_castsi256_si512(eight_words(p, stride)), upper, 1));
+  const __m256i lower = reinterpret_cast<__m256i>(avx2::load_word(p, stride)),
+                upper = reinterpret_cast<__m256i>(avx2::load_word(p + 8 * stride, stride));
+  return reinterpret_cast<Words>(_mm512_inserti64x4(_mm512_castsi256_si512(lower), upper, 1));
 }
 
 inline Words rotate_right(Words w, Words by) {

@@ -12,5 +12,11 @@ inline void store_bfloats(bf16* p, Floats low, Floats high) {
 /// nearest, halves to even, whatever the thread's rounding is; subnormal numbers count as zeros, as
 /// operands and as results (Intel SDM volume 2, VDPBF16PS).
 inline Floats multiply_add_pairs(Floats a, Floats b, Floats c) {
+#if defined(__clang__) && __clang_major__ < 17
+  // By its name: clang 16 crashes on a number broadcast to a vector that is taken for bf16.
+  asm("vdpbf16ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+  return c;
+#else
   return _mm512_dpbf16_ps(c, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+#endif
 }
