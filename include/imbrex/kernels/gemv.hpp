@@ -15,8 +15,8 @@ namespace imbrex::kernels::inline IMBREX_ABI {
 /// one atomic operation.
 inline constexpr index_t gemv_item_weights = 32768;
 
-/// Outputs of a work item of a product with rounded activations: whole groups. An item's first
-/// group is called for by nobody where another thread has the item before, so items have up to four
+/// Outputs of a work item of a product with rounded activations: whole groups. What an item begins
+/// with is called for by nobody where another thread has the item before, so items have up to four
 /// times gemv_item_weights, as long as 64 of them, before they are rounded up to whole groups,
 /// share a matrix.
 inline index_t rounded_item_outputs(index_t outputs, index_t columns) {

@@ -24,16 +24,16 @@ struct StoredBF16 {
   static Floats read(const std::byte* w) { return load_bfloats(w); }
 };
 
-/// How far ahead of the bytes in use memory is asked for: some 100 ns at 15 GB/s. Addresses are
-/// integers there, as they may lie behind the matrix.
-inline constexpr index_t prefetch_ahead = 1536;
+/// How far ahead of the bytes in use memory is asked for, into second-level cache: a page, some 160
+/// ns at 25 GB/s. Addresses are integers there, as they may lie behind the matrix.
+inline constexpr index_t prefetch_ahead = 4096;
 
 template <index_t Bytes>
 [[gnu::always_inline]] inline void prefetch(const std::byte* w) {
   const auto ahead = reinterpret_cast<std::uintptr_t>(w) + std::uintptr_t{prefetch_ahead};
 #pragma GCC unroll 16
   for (std::uintptr_t i = 0; i < std::uintptr_t{Bytes}; i += 64) {
-    __builtin_prefetch(reinterpret_cast<const void*>(ahead + i));
+    __builtin_prefetch(reinterpret_cast<const void*>(ahead + i), 0, 2);
   }
 }
 
