@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdio>
 #include <exception>
+#include <locale>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -21,6 +23,21 @@ class UsageError : public imbrex::Error {
  public:
   using Error::Error;
 };
+
+/// Reads all of `text` as a number, as the C locale writes it; false where it is none.
+template <class T>
+bool read_number(const std::string& text, T& number) {
+  const char *first = text.data(), *last = first + text.size();
+  if constexpr (requires { std::from_chars(first, last, number); }) {
+    const auto [end, error] = std::from_chars(first, last, number);
+    return error == std::errc() && end == last;
+  } else {  // clang's library reads whole numbers alone; its streams also take hexadecimal ones
+    if (text.find_first_not_of("0123456789.eE+-") != text.npos || text[0] == '+') return false;
+    std::istringstream in(text);
+    in.imbue(std::locale::classic());
+    return in >> number && in.peek() == std::istringstream::traits_type::eof();
+  }
+}
 
 /// The words of a command line, taken one by one.
 class CommandLine {
@@ -49,8 +66,7 @@ class CommandLine {
   T number(std::string_view option) {
     const std::string text = value(option);
     T result{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
-    if (error != std::errc() || end != text.data() + text.size()) {
+    if (!read_number(text, result)) {
       constexpr const char* kind = std::is_floating_point_v<T> ? "a number"
                                    : std::is_signed_v<T>       ? "a whole number"
                                                                : "a whole number, 0 or more";
