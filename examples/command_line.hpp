@@ -1,11 +1,11 @@
 // Options of the example programs: "--name value" and "--name"; and what all their main() do.
 #pragma once
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
-#include <locale>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -31,11 +31,13 @@ bool read_number(const std::string& text, T& number) {
   if constexpr (requires { std::from_chars(first, last, number); }) {
     const auto [end, error] = std::from_chars(first, last, number);
     return error == std::errc() && end == last;
-  } else {  // clang's library reads whole numbers alone; its streams also take hexadecimal ones
-    if (text.find_first_not_of("0123456789.eE+-") != text.npos || text[0] == '+') return false;
-    std::istringstream in(text);
-    in.imbue(std::locale::classic());
-    return in >> number && in.peek() == std::istringstream::traits_type::eof();
+  } else {  // clang's library reads whole numbers alone; that of C takes more than from_chars does
+    if (text.empty() || text.find_first_of("+ \t\n\v\f\r") == 0) return false;
+    if (text.find_first_of("xX") != text.npos) return false;
+    char* end = nullptr;
+    errno = 0;
+    number = static_cast<T>(std::strtod(first, &end));
+    return errno == 0 && end == last;
   }
 }
 
