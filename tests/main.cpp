@@ -1,7 +1,8 @@
 // The main() of the test programs. Unless IMBREX_ARITHMETIC says otherwise, f32 is the arithmetic:
 // most tests hold results to the bounds of float. Those of int8 choose it themselves. With
 // IMBREX_TEST_ISA set, the tests run on that instruction set; where the machine lacks it, the
-// program returns 77, "skipped".
+// program returns 77, "skipped". Tests whose names match IMBREX_TEST_EXCLUDE, doctest's patterns
+// between commas, are left out and counted as skipped.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -35,5 +36,9 @@ int main(int argc, char** argv) {
     }
     setenv("IMBREX_ISA", set, 1);
   }
-  return doctest::Context(argc, argv).run();
+  doctest::Context context(argc, argv);
+  if (const char* names = std::getenv("IMBREX_TEST_EXCLUDE"); names != nullptr) {
+    context.addFilter("test-case-exclude", names);
+  }
+  return context.run();
 }
