@@ -58,7 +58,7 @@ inline double measure_read_bandwidth(imbrex::index_t bytes = imbrex::index_t{512
         // What processors call for by themselves ends at each page. (Beyond the buffer a prefetch
         // does nothing.)
         const auto at = reinterpret_cast<std::uintptr_t>(from + i);
-        __builtin_prefetch(reinterpret_cast<const void*>(at + 4096), 0, 2);
+        __builtin_prefetch(reinterpret_cast<const void*>(at + 512), 0, 2);
         for (int j = 0; j < 8; ++j) sums[j] += from[i + j];
       }
       keep(sums);

@@ -15,7 +15,7 @@ namespace {
 /// A team whose other threads are of the test's own making.
 struct Started {
   Started(int size, bool spin) : team(size, spin) {
-    for (int i = 1; i < size; ++i) threads.emplace_back([this] { team.follow(); });
+    for (int i = 1; i < size; ++i) threads.emplace_back([this, i] { team.follow(i); });
   }
   ~Started() {
     team.dismiss();
@@ -51,10 +51,10 @@ struct Counted {
 
 TEST_CASE("team: every item of every loop runs once, and the loop ends behind them all") {
   for (const bool spin : {false, true}) {
-    for (const int size : {1, 2, 3, 8}) {
+    for (const int size : {1, 2, 3, 8, 20}) {  // of more than 16, some share a part
       CAPTURE(size);
       Started started(size, spin);
-      for (const index_t items : {0, 1, 2, 3, 7, 100, 5000}) {
+      for (const index_t items : {0, 1, 2, 3, 7, 17, 100, 5000}) {
         CAPTURE(items);
         Counted counted(items);
         for (int times = 1; times <= 3; ++times) {
@@ -94,12 +94,12 @@ TEST_CASE("team: the leader does not wait for threads that have not come") {
   Counted counted(1000);
   counted.run(team);
   CHECK(counted.each_ran(1));
-  std::thread late([&] { team.follow(); });
+  std::thread late([&] { team.follow(3); });
   counted.run(team);
   CHECK(counted.each_ran(2));
   team.dismiss();
   late.join();
-  std::thread too_late([&] { team.follow(); });  // returns all the same
+  std::thread too_late([&] { team.follow(1); });  // returns all the same
   too_late.join();
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("team: a thread that is held up holds up the items it has claimed, and
     std::atomic<int> others{0};
     std::atomic<bool> in_time{false};
   } loop;
-  constexpr index_t items = 15;  // fewer than 8 for each thread: claimed one by one
+  constexpr index_t items = 13;  // fewer than 8 in each part: claimed one by one
   started.team.run(items, &loop, [](const void* p, index_t first, index_t last) {
     Loop& l = *static_cast<Loop*>(const_cast<void*>(p));
     for (index_t i = first; i < last; ++i) {
@@ -127,4 +127,27 @@ TEST_CASE("team: a thread that is held up holds up the items it has claimed, and
     }
   });
   CHECK(loop.in_time);
+}
+
+TEST_CASE("team: each thread begins with the items of its own part, in their order") {
+  // Two threads wait for each other at their first items: each has begun with its half.
+  Started started(2, true);
+  struct Loop {
+    std::atomic<int> begun{0};
+    std::atomic<index_t> sum{0};
+  } loop;
+  started.team.run(12, &loop, [](const void* p, index_t first, index_t last) {
+    Loop& l = *static_cast<Loop*>(const_cast<void*>(p));
+    if (l.begun < 2) {
+      ++l.begun;
+      l.sum += first;
+      const index_t start = threads_detail::nanoseconds_now();
+      while (l.begun < 2 &&
+             threads_detail::nanoseconds_now() - start < index_t{60} * 1'000'000'000) {
+        std::this_thread::yield();
+      }
+    }
+    l.sum += 100 * (last - first);
+  });
+  CHECK(loop.sum == 0 + 6 + 12 * 100);
 }

@@ -4,7 +4,9 @@
 //
 // One thread leads: it posts loops, works with the others, and goes on when all items are done. The
 // others follow: they wait, work, and wait. Items are claimed, not dealt: a thread whose core was
-// taken by another process keeps the items it is at from being done, and no others.
+// taken by another process keeps the items it is at from being done, and no others. Each thread
+// begins with a part of the loop that is its own, and helps with the others' when that is done: so
+// what a thread reads lies side by side, where what processors call for by themselves is of use.
 //
 // Who waits looks at one word for spin_nanoseconds, and then sleeps in the kernel until that word
 // changes. So a core that somebody else could use is not held, and a wait that is short, as almost
@@ -61,12 +63,13 @@ inline void wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t see
 /// What the threads of a team have in common. It belongs to the thread that leads.
 class Team {
  public:
-  /// Does items [first, last) of a loop.
+  /// Does items [first, last) of a loop; none where last is not beyond first.
   using Run = void (*)(const void* body, index_t first, index_t last);
 
   /// For `size` threads, the leader among them. They spin, before they sleep, where each has a
   /// core.
-  Team(int size, bool spin) : size_(size), spin_(spin) {}
+  Team(int size, bool spin)
+      : size_(size), parts_(static_cast<int>(lesser(size, most_parts))), spin_(spin) {}
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
@@ -78,7 +81,7 @@ class Team {
     if (items < 1) return;
     post(items, body, function);
     wake();
-    if (work()) return;
+    if (work(0)) return;
     const std::uint32_t number = number_;
     for (std::uint32_t seen = done_.load(std::memory_order_acquire); seen != number;
          seen = done_.load(std::memory_order_acquire)) {
@@ -86,12 +89,13 @@ class Team {
     }
   }
 
-  /// The others' part: works on the loops that are posted, until the team is dismissed.
-  void follow() {
+  /// The part of another, number `thread` of 1 to size() - 1: works on the loops that are posted,
+  /// until the team is dismissed.
+  void follow(int thread) {
     for (std::uint32_t seen = 0; !dismissed_.load(std::memory_order_relaxed);) {
       threads_detail::wait_while(posted_, seen, spin_);
       seen = posted_.load(std::memory_order_acquire);
-      if (!work()) continue;
+      if (!work(thread)) continue;
       done_.store(number_);  // of the loop worked on, which may be posted since `seen` was read
       done_.notify_one();
     }
@@ -108,31 +112,44 @@ class Team {
   /// By the leader: makes a loop known.
   void post(index_t items, const void* body, Run function) {
     ++number_;
-    first_ = last_.load(std::memory_order_relaxed);
+    items_ = items;
+    share_ = ceil_div(items, parts_);
     body_ = body;
     run_ = function;
-    items_done_.store(0, std::memory_order_relaxed);
-    last_.store(first_ + items, std::memory_order_release);
+    done_so_far_.store(0, std::memory_order_relaxed);
+    first_ = last_.load(std::memory_order_relaxed);
+    last_.store(first_ + share_, std::memory_order_release);
   }
 
-  /// Does items of the loop posted last while there are any. Returns whether the one done last of
-  /// all was among them: the loop then stays posted until the leader knows.
-  bool work() {
-    // The items of all loops are numbered on, so that a number is claimed once and for ever: who
-    // has claimed one below `last` knows that the loop that ends there is at work, and stays posted
-    // until all claims are handed in.
+  /// Works on the loop posted last, first on the thread's own part, while there is anything to do.
+  /// Returns whether what was done last of all was among it: the loop then stays posted until the
+  /// leader knows.
+  bool work(int thread) {
     const index_t last = last_.load(std::memory_order_acquire);
-    index_t from = next_.load(std::memory_order_relaxed), mine = 0, first = 0;
+    index_t mine = 0;
+    for (int i = 0; i < parts_; ++i) mine += work_on((thread + i) % parts_, last);
+    if (mine == 0) return false;
+    const index_t all = share_ * parts_;
+    return done_so_far_.fetch_add(mine, std::memory_order_acq_rel) + mine == all;
+  }
+
+  /// Works on a part of the loop that ends at `last`. Returns how many numbers it has claimed.
+  index_t work_on(int part, index_t last) {
+    // A part has numbers first_ to last_, which go on from loop to loop, so that one is claimed
+    // once and for ever: who has claimed one below `last` knows that the loop that ends there is at
+    // work, and stays posted until all claims are handed in. So numbers are counted, also those of
+    // the last parts that no item belongs to.
+    std::atomic<index_t>& next = next_[part].number;
+    index_t from = next.load(std::memory_order_relaxed), mine = 0;
     while (from < last) {
       const index_t to = from + claim(last - from);
-      if (!next_.compare_exchange_weak(from, to, std::memory_order_relaxed)) continue;
-      first = first_;
-      run_(body_, from - first, to - first);
+      if (!next.compare_exchange_weak(from, to, std::memory_order_relaxed)) continue;
+      const index_t item = part * share_ - first_;
+      run_(body_, item + from, lesser(item + to, items_));
       mine += to - from;
-      from = next_.load(std::memory_order_relaxed);
+      from = next.load(std::memory_order_relaxed);
     }
-    if (mine == 0) return false;
-    return items_done_.fetch_add(mine, std::memory_order_acq_rel) + mine == last - first;
+    return mine;
   }
 
   void wake() {
@@ -140,22 +157,32 @@ class Team {
     posted_.notify_all();
   }
 
-  /// How many of `left` items to take: several, as neighbours share pages and cache lines, but few,
-  /// as nobody else can do them: a quarter of a fair share, and at most 8.
-  index_t claim(index_t left) const { return greater(1, lesser(8, left / (4 * index_t{size_}))); }
+  /// How many of `left` numbers of a part to take: several, as neighbours share pages and cache
+  /// lines, but few, as nobody else can do them: a quarter, and at most 8.
+  static index_t claim(index_t left) { return greater(1, lesser(8, left / 4)); }
+
+  /// Parts of a loop, at most: who comes to the end of its own looks at all of them. Larger teams
+  /// share them.
+  static constexpr index_t most_parts = 16;
+
+  /// The first number of a part that nobody has claimed.
+  struct alignas(64) Next {
+    std::atomic<index_t> number{0};
+  };
 
   // Each line of the cache has one kind of writer.
-  alignas(64) std::atomic<index_t> last_{0};  // the number behind the posted loop's last item
-  index_t first_ = 0;                         // its first item's
+  alignas(64) std::atomic<index_t> last_{0};  // the number behind a part's last one
+  index_t first_ = 0;                         // its first
+  index_t items_ = 0, share_ = 0;             // of the posted loop, and of a part of it
   const void* body_ = nullptr;
   Run run_ = nullptr;
   std::uint32_t number_ = 0;  // the loop's own
-  int size_;
+  int size_, parts_;
   bool spin_;
   alignas(64) std::atomic<std::uint32_t> posted_{0};  // number_, for those who wait for a loop
   std::atomic<bool> dismissed_{false};
-  alignas(64) std::atomic<index_t> next_{0};        // the first number that nobody has claimed
-  alignas(64) std::atomic<index_t> items_done_{0};  // of the posted loop
+  Next next_[most_parts];
+  alignas(64) std::atomic<index_t> done_so_far_{0};  // numbers handed in
   // The number of the last loop that another than the leader ended.
   alignas(64) std::atomic<std::uint32_t> done_{0};
 };

@@ -146,10 +146,11 @@ void with_team(F&& f) {
     Team team(size, threads_detail::have_cores(size));
 #pragma omp parallel num_threads(size)
     {
-      if (omp_get_thread_num() == 0) {
+      const int thread = omp_get_thread_num();
+      if (thread == 0) {
         threads_detail::lead(team, f);
       } else {
-        team.follow();
+        team.follow(thread);
       }
     }
     return;

@@ -24,9 +24,10 @@ struct StoredBF16 {
   static Floats read(const std::byte* w) { return load_bfloats(w); }
 };
 
-/// How far ahead of the bytes in use memory is asked for, into second-level cache: a page, some 160
-/// ns at 25 GB/s. Addresses are integers there, as they may lie behind the matrix.
-inline constexpr index_t prefetch_ahead = 4096;
+/// How far ahead of the bytes in use memory is asked for, into second-level cache: so little that
+/// what a processor calls for by itself goes on beside it, and what it does not, as a new page
+/// begins, is under way. Addresses are integers there, as they may lie behind the matrix.
+inline constexpr index_t prefetch_ahead = 512;
 
 template <index_t Bytes>
 [[gnu::always_inline]] inline void prefetch(const std::byte* w) {
