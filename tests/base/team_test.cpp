@@ -129,7 +129,7 @@ TEST_CASE("team: a thread that is held up holds up the items it has claimed, and
   CHECK(loop.in_time);
 }
 
-TEST_CASE("team: each thread begins with the items of its own part, in their order") {
+TEST_CASE("team: each thread begins with the items of its own part") {
   // Two threads wait for each other at their first items: each has begun with its half.
   Started started(2, true);
   struct Loop {

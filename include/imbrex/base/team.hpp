@@ -5,8 +5,8 @@
 // One thread leads: it posts loops, works with the others, and goes on when all items are done. The
 // others follow: they wait, work, and wait. Items are claimed, not dealt: a thread whose core was
 // taken by another process keeps the items it is at from being done, and no others. Each thread
-// begins with a part of the loop that is its own, and helps with the others' when that is done: so
-// what a thread reads lies side by side, where what processors call for by themselves is of use.
+// begins with a part of the loop that is its own, and helps with the others' when that is done:
+// what it reads lies side by side, and a processor calls for the next of it by itself.
 //
 // Who waits looks at one word for spin_nanoseconds, and then sleeps in the kernel until that word
 // changes. So a core that somebody else could use is not held, and a wait that is short, as almost
