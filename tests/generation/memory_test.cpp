@@ -111,8 +111,8 @@ TEST_CASE("session: memory that cannot be had is a CapacityError, wherever it ru
   const Decoder<> decoder = Script().decoder();
   const Tokenizer tokenizer{Vocabulary(byte_vocabulary())};
   // A position takes 16 bytes in the cache (keys and values, one head of two floats) and 4 for its
-  // token: neither fits, the cache alone, and both.
-  constexpr index_t positions = index_t{1} << 28;
+  // token: neither fits, the cache alone, and both. All of it, 1.25 GiB, is less than 32 bits count.
+  constexpr index_t positions = index_t{1} << 26;
   const auto message = [&] {
     return message_of<CapacityError>(
         [&] { Session<>(decoder, tokenizer, {.capacity = positions, .beyond_context = true}); });

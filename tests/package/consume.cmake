@@ -3,8 +3,8 @@
 #   cmake -D WAY=<way> -D SCRATCH=<dir> -D IMBREX=<source tree> -D BUILD=<build tree> -D CXX=<compiler>
 #         -P consume.cmake
 #
-# WAY is a folder beside this file, or: install, which puts imbrex where the others find it;
-# pkg_config; version.
+# WAY is a folder beside this file with a project, or: install, which puts imbrex where the others
+# find it; pkg_config; version; vcpkg.
 cmake_minimum_required(VERSION 3.22)
 
 set(prefix "${SCRATCH}/moved")
@@ -42,11 +42,6 @@ endfunction()
 
 # The compiler, told by pkg-config alone.
 function(pkg_config)
-  find_program(PKG_CONFIG pkg-config)
-  if(NOT PKG_CONFIG)
-    message("skipped: pkg-config is not installed")
-    return()
-  endif()
   file(MAKE_DIRECTORY "${build}")
   set(ENV{PKG_CONFIG_PATH} "${prefix}/share/pkgconfig")
   file(STRINGS "${IMBREX}/include/imbrex/base/version.hpp" version REGEX "define IMBREX_VERSION_")
@@ -94,6 +89,47 @@ function(version)
   endif()
 endfunction()
 
+# install_port(<features ...>): into ${ports}/packages, by the port's own words. Of other packages
+# there are those that the features bring.
+function(install_port)
+  set(PORT imbrex)
+  set(FEATURES core ${ARGV})
+  set(CURRENT_PACKAGES_DIR "${ports}/packages")
+  file(MAKE_DIRECTORY "${ports}/installed")
+  set(text_package libpcre2-8)
+  set(json_package nlohmann_json)
+  set(eigen_package eigen3)
+  foreach(feature IN LISTS ARGV)
+    set(package "${${feature}_package}")
+    run("${PKG_CONFIG}" --variable=pcfiledir ${package})
+    string(STRIP "${output}" folder)
+    file(COPY "${folder}/${package}.pc" DESTINATION "${ports}/installed")
+  endforeach()
+  include("${here}/vcpkg/stand_ins.cmake")
+  include("${IMBREX}/.packaging/vcpkg/imbrex/portfile.cmake")
+  foreach(folder "" /share)
+    file(GLOB things RELATIVE "${ports}/packages${folder}" "${ports}/packages${folder}/*")
+    list(APPEND all ${things})
+  endforeach()
+  if(NOT all STREQUAL "include;share;imbrex;pkgconfig" OR
+     NOT EXISTS "${ports}/packages/include/imbrex/imbrex.hpp" OR
+     NOT EXISTS "${ports}/packages/share/imbrex/copyright")
+    message(FATAL_ERROR "the port's files: ${all}")
+  endif()
+endfunction()
+
+# The port, with no feature, and with all as CMake finds it.
+function(vcpkg)
+  set(ports "${build}/none")
+  install_port()
+  set(ports "${build}/all")
+  install_port(text json eigen)
+  set(build "${build}/consumer")
+  set(prefix "${ports}/packages")
+  set(WAY find_package)
+  consume()
+endfunction()
+
 function(consume)
   run("${CMAKE_COMMAND}" -S "${here}/${WAY}" -B "${build}" "-DIMBREX=${IMBREX}"
       "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_PREFIX_PATH=${prefix}")
@@ -109,7 +145,10 @@ function(consume)
   endif()
 endfunction()
 
-if(WAY MATCHES "^(install|pkg_config|version)$")
+find_program(PKG_CONFIG pkg-config)
+if(WAY MATCHES "^(pkg_config|vcpkg)$" AND NOT PKG_CONFIG)
+  message("skipped: pkg-config is not installed")
+elseif(WAY MATCHES "^(install|pkg_config|version|vcpkg)$")
   cmake_language(CALL ${WAY})
 else()
   consume()
