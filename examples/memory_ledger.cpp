@@ -165,7 +165,6 @@ void print_measured(const Decoder<>& decoder, Dtype dtype) {
   constexpr index_t rows = 64;
   const Config& config = decoder.config();
   const Workspace workspace(decoder, rows);
-  const KvCache cache(config, rows);
   Table table;
   table.add({"bytes", "by the ledger", "measured"});
   const auto row = [&](const std::string& title, index_t ledger, index_t measured) {
@@ -173,8 +172,11 @@ void print_measured(const Decoder<>& decoder, Dtype dtype) {
   };
   row(std::string("weights: ") + name(dtype) + ", vectors F32",
       weight_bytes(config, dtype, Dtype::f32), held_bytes(decoder));
-  row("cache of 64 tokens, F32", kv_cache_bytes(config, {.tokens = rows, .dtype = Dtype::f32}),
-      cache.bytes());
+  for (const Dtype cached : {Dtype::f32, Dtype::bf16}) {
+    row(std::string("cache of 64 tokens, ") + name(cached),
+        kv_cache_bytes(config, {.tokens = rows, .dtype = cached}),
+        KvCache(config, rows, cached).bytes());
+  }
   row("workspace of 64 rows, F32", workspace_bytes(config, {.rows = rows}), workspace.bytes());
   row("activations kept of a token, F32", activation_bytes(config, {.dtype = Dtype::f32}),
       kept_bytes(decoder));
