@@ -14,7 +14,7 @@ endmacro()
 
 # Units whose settings agree link, and those that disagree do not.
 function(settings_that_disagree_do_not_link)
-  set(settings " " -fopenmp -fno-exceptions "-fopenmp -fno-exceptions")
+  set(settings " " -fopenmp -fno-exceptions "-fopenmp -fno-exceptions" -DIMBREX_COMPILED_KERNELS=1)
   foreach(here_settings IN LISTS settings)
     separate_arguments(flags UNIX_COMMAND "${here_settings}")
     string(MAKE_C_IDENTIFIER "${here_settings}" name)
@@ -62,6 +62,20 @@ function(symbols_are_named_by_the_version)
       message(FATAL_ERROR "without a version, in ${object}:\n${symbols}")
     endif()
   endforeach()
+endfunction()
+
+# Without exceptions an error prints its message and ends the program.
+function(errors_end_a_program_without_exceptions)
+  compile(-fno-exceptions -fno-rtti "${here}/without_exceptions.cpp" -o "${SCRATCH}/program")
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${output}")
+  endif()
+  execute_process(COMMAND "${SCRATCH}/program" RESULT_VARIABLE code OUTPUT_VARIABLE output
+                  ERROR_VARIABLE error)
+  if(code EQUAL 0 OR NOT output STREQUAL "6\n" OR NOT error STREQUAL
+     "imbrex: no such file: cannot be opened: No such file or directory\n")
+    message(FATAL_ERROR "ended with ${code}\n${output}\n${error}")
+  endif()
 endfunction()
 
 # Arithmetic that is not IEEE's is refused, where the compiler says so to the preprocessor.

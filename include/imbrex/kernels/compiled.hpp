@@ -1,7 +1,8 @@
 // Kernels compiled once for a program, instead of in each of its units that multiply.
 //
 // Every unit is compiled with IMBREX_COMPILED_KERNELS defined as 1, and one of them, that need not
-// have anything else, includes this header. Without that macro it does nothing.
+// have anything else, includes this header. Without that macro it does nothing. (Units that
+// disagree do not link where they pass each other something: see base/version.hpp.)
 #pragma once
 
 #include "imbrex/kernels/arch/table.hpp"
