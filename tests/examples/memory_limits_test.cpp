@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/lies.hpp"
@@ -26,6 +27,18 @@ std::string header(std::uint64_t tensors, std::uint64_t keys) {
   return bytes;
 }
 
+/// Every program that reads a model, and the words that make it.
+std::vector<std::pair<const char*, std::vector<std::string>>> readers_of(const std::string& file) {
+  return {{"generate", {"--model", file, "--prompt", "x"}},
+          {"attention_maps", {"--model", file}},
+          {"ask", {file, "x"}},
+          {"inspect", {file}},
+          {"memory_ledger", {file}},
+          {"parameter_count", {file}},
+          {"prefill_and_decode", {file}},
+          {"shape_trace", {file}}};
+}
+
 }  // namespace
 
 TEST_CASE("programs: a file of 100 bytes costs no gigabyte, and is refused in one line") {
@@ -35,14 +48,10 @@ TEST_CASE("programs: a file of 100 bytes costs no gigabyte, and is refused in on
         ~std::uint64_t{0} >> 1, ~std::uint64_t{0}}) {
     for (const std::string& bytes : {header(count, 0), header(0, count), header(count, count)}) {
       const std::string file = directory.file("m.gguf", bytes);
-      CHECK(one_line_error(run_program(IMBREX_EXAMPLES "generate",
-                                       {"--model", file, "--prompt", "x"}, limited),
-                           "generate")
-                .starts_with(file + ": "));
-      for (const char* program : {"parameter_count", "inspect"}) {
-        if (!std::filesystem::exists(std::string(IMBREX_EXAMPLES) + program)) continue;
-        const ProgramRun run = run_program(std::string(IMBREX_EXAMPLES) + program, {file}, limited);
-        CHECK_MESSAGE(one_line_error(run, program).find("m.gguf") != std::string::npos, program);
+      for (const auto& [program, words] : readers_of(file)) {
+        const std::string path = std::string(IMBREX_EXAMPLES) + program;
+        REQUIRE_MESSAGE(std::filesystem::exists(path), path);
+        CHECK(one_line_error(run_program(path, words, limited), program).starts_with(file + ": "));
       }
     }
   }
