@@ -66,7 +66,7 @@ TEST_CASE("activations: values from their formulas") {
   }
 }
 
-TEST_CASE("activations: limits, and no NaN on the way there") {  // CASES C42
+TEST_CASE("activations: limits, and no NaN on the way there") {
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     CAPTURE(std::string(name(isa)));
@@ -141,7 +141,7 @@ TEST_CASE("activations and gates agree with the reference on every set, at every
   }
 }
 
-TEST_CASE("soft_cap: 50 tanh(100 / 50), small and large numbers") {  // C28
+TEST_CASE("soft_cap: 50 tanh(100 / 50), small and large numbers") {
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     CAPTURE(std::string(name(isa)));

@@ -138,7 +138,7 @@ TEST_CASE("attention agrees with the reference: every mask, around the edges of 
   });
 }
 
-TEST_CASE("attention: query heads read the right key head") {  // CASES C18
+TEST_CASE("attention: query heads read the right key head") {
   on_every_set([&] {
     const index_t sizes[][2] = {{9, 3},   {15, 5}, {28, 4}, {14, 2},
                                 {32, 32}, {8, 1},  {48, 2}, {71, 1}};
@@ -170,10 +170,10 @@ TEST_CASE("attention: with equal scores, the log-sum-exp counts the visible keys
     };
     using Counts = std::vector<index_t>;
     CHECK(counted(4, 4, Mask::causal()) == Counts{1, 2, 3, 4});
-    CHECK(counted(4, 4, Mask::window(2)) == Counts{1, 2, 2, 2});  // min(i + 1, W): C24
+    CHECK(counted(4, 4, Mask::window(2)) == Counts{1, 2, 2, 2});  // min(i + 1, W)
     CHECK(counted(4, 4, Mask::window(1)) == Counts{1, 1, 1, 1});
     CHECK(counted(4, 4, Mask::window(4)) == Counts{1, 2, 3, 4});
-    CHECK(counted(2, 5, Mask::causal()) == Counts{4, 5});  // bottom-right: C29
+    CHECK(counted(2, 5, Mask::causal()) == Counts{4, 5});  // the last query faces the last key
     CHECK(counted(2, 5, Mask::window(3)) == Counts{3, 3});
     CHECK(counted(4, 2, Mask::causal()) == Counts{0, 0, 1, 2});
     CHECK(counted(4, 4, Mask::prefix(3)) == Counts{3, 3, 3, 4});
@@ -197,7 +197,7 @@ TEST_CASE("attention: heads of no numbers weigh all keys alike") {
   });
 }
 
-TEST_CASE("attention: rows that see no key are zeros, and their log-sum-exp is -inf") {  // C26
+TEST_CASE("attention: rows that see no key are zeros, and their log-sum-exp is -inf") {
   on_every_set([&] {
     for (const index_t keys : {0, 3}) {
       Problem p(5, keys, 2, 1, 4);
@@ -213,7 +213,7 @@ TEST_CASE("attention: rows that see no key are zeros, and their log-sum-exp is -
   });
 }
 
-TEST_CASE("attention: a window whose first tiles are all masked") {  // C26, pytorch#127055
+TEST_CASE("attention: a window whose first tiles are all masked") {  // pytorch#127055
   on_every_set([&] {
     Problem p(640, 640, 1, 1, 8);
     p.mask = Mask::window(10);
@@ -235,7 +235,7 @@ TEST_CASE("attention: sums beyond the range of a half are no infinity") {
   });
 }
 
-TEST_CASE("attention: finite scores count, however low or high they are") {  // C26
+TEST_CASE("attention: finite scores count, however low or high they are") {
   on_every_set([&] {
     for (const float score : {-1e5f, -1e30f, 1e5f, 1e30f}) {
       Problem p(2, 100, 1, 1, 1);
@@ -278,7 +278,7 @@ TEST_CASE("attention: scores of -inf weigh nothing, and NaN is not hidden") {
   });
 }
 
-TEST_CASE("attention: the cap comes before the mask") {  // C28
+TEST_CASE("attention: the cap comes before the mask") {
   on_every_set([&] {
     // Scores of 100 capped at 50: 48.2013790. Were masked keys capped too, they would count.
     Problem p(2, 2, 1, 1, 1);
@@ -293,7 +293,7 @@ TEST_CASE("attention: the cap comes before the mask") {  // C28
   });
 }
 
-TEST_CASE("attention: what a mask hides is not read") {  // C51
+TEST_CASE("attention: what a mask hides is not read") {
   on_every_set([&] {
     Problem p(40, 40, 2, 1, 8);
     p.mask = Mask::window(3);

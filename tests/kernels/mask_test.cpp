@@ -28,14 +28,14 @@ bool sees(Mask mask, index_t i, index_t j, index_t queries, index_t keys) {
   return false;
 }
 
-// A square causal mask, and the bottom-right corner with keys cached before (CASES C29).
+// A square causal mask, and the bottom-right corner with keys cached before (candle#3437).
 static_assert(Mask::causal().visible(0, 3, 3) == KeyRange{0, 1});
 static_assert(Mask::causal().visible(2, 3, 3) == KeyRange{0, 3});
 static_assert(Mask::causal().visible(0, 2, 7) == KeyRange{0, 6});
 // More queries than keys: the first ones stand before every key.
 static_assert(Mask::causal().visible(1, 4, 2) == none);
 static_assert(Mask::causal().visible(2, 4, 2) == KeyRange{0, 1});
-// A window of W shows min(p + 1, W) keys (C24).
+// A window of W shows min(p + 1, W) keys, not W + 1 (mlx-lm#390).
 static_assert(Mask::window(1).visible(5, 8, 8) == KeyRange{5, 6});
 static_assert(Mask::window(2).visible(0, 8, 8) == KeyRange{0, 1});
 static_assert(Mask::window(2).visible(5, 8, 8) == KeyRange{4, 6});

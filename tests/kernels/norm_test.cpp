@@ -48,11 +48,11 @@ TEST_CASE("rms_norm: eps stands inside the root") {
   CHECK(rms({0, 0}, {1, 1}, 1e-6f) == std::vector<float>{0, 0});
 }
 
-TEST_CASE("rms_norm: a weight stored as its distance from 1") {  // CASES C36
+TEST_CASE("rms_norm: a weight stored as its distance from 1") {
   CHECK(rms({2, 2}, {0, 0.5f}, 0, 1) == std::vector<float>{1, 1.5f});
 }
 
-TEST_CASE("rms_norm: squares beyond the range of float") {  // C34
+TEST_CASE("rms_norm: squares beyond the range of float") {
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     CAPTURE(std::string(name(isa)));

@@ -74,7 +74,7 @@ TEST_CASE("rope: quarter turns and one radian") {
   }
 }
 
-TEST_CASE("rope: angles far along are exact") {  // CASES C5
+TEST_CASE("rope: angles far along are exact") {
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     CAPTURE(std::string(name(isa)));
@@ -121,7 +121,7 @@ TEST_CASE("rope: cosines and sines of positions of any size, to the rounding of 
   }
 }
 
-TEST_CASE("rope: components that do not rotate, and gaps between heads, stay") {  // C6
+TEST_CASE("rope: components that do not rotate, and gaps between heads, stay") {
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     CAPTURE(std::string(name(isa)));
@@ -184,7 +184,7 @@ TEST_CASE("rope: both layouts have the same bits") {
   }
 }
 
-TEST_CASE("rope: half, or interleaved on permuted weights; not one without the other") {  // C2
+TEST_CASE("rope: half, or interleaved on permuted weights; not one without the other") {
   const index_t d = 64;
   const std::vector<float> f = frequencies(d), q = uniform(d, 3), k = uniform(d, 4);
   for (const index_t m : {0, 1, 17, 4095}) {

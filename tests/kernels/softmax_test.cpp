@@ -92,7 +92,7 @@ TEST_CASE("softmax: (1, 2, 3)") {
   }
 }
 
-TEST_CASE("softmax: large logits") {  // CASES C27
+TEST_CASE("softmax: large logits") {
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     CAPTURE(std::string(name(isa)));
@@ -102,7 +102,7 @@ TEST_CASE("softmax: large logits") {  // CASES C27
   }
 }
 
-TEST_CASE("softmax: infinities and NaN") {  // C26
+TEST_CASE("softmax: infinities and NaN") {
   for (const Isa isa : available_sets()) {
     const WithSet set(isa);
     CAPTURE(std::string(name(isa)));
