@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "imbrex/formats/gguf_writer.hpp"
+#include "imbrex/text/tokenizer.hpp"
 
 using namespace imbrex;
 
@@ -94,6 +95,40 @@ TEST_CASE("GGUF vocabulary: a normal token outside the alphabet keeps its text, 
   const Vocabulary v = Keys().read();
   CHECK(v.text(5) == "\u4E2D");
   CHECK(v.type(5) == TokenType::unused);
+}
+
+// Taken for byte-level text, as normal tokens are written, these would read "il\xD6veyou", "\x11em"
+// (huggingface/tokenizers#1392, #1915) and " x"; the last is none, as the alphabet has no space.
+TEST_CASE("GGUF vocabulary: added tokens are no byte-level text, there and back") {
+  const std::vector<std::string> texts = {"il\u00D6veyou", "\u0111em", "\u0120x", "a b"};
+  for (const TokenType type : {TokenType::user_defined, TokenType::control}) {
+    CAPTURE(static_cast<int>(type));
+    Keys keys;
+    keys.tokens = {"a", "b", "\u0120", "x"};
+    keys.types = {1, 1, 1, 1};
+    keys.merges->clear();
+    keys.eos.reset();
+    for (const std::string& text : texts) {
+      keys.tokens->push_back(text);
+      keys.types->push_back(static_cast<std::int32_t>(type));
+    }
+    const Tokenizer tokenizer(keys.read());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const token_t added = static_cast<token_t>(4 + i);
+      const std::string text = "x" + texts[i] + " x";
+      CAPTURE(text);
+      const std::vector<token_t> ids = tokenizer.encode_with_special(text);
+      CHECK(ids == std::vector<token_t>{3, added, 2, 3});
+      CHECK(tokenizer.decode(ids, SpecialText::shown) == text);
+      CHECK(tokenizer.piece(added, SpecialText::shown) == texts[i]);
+      // The user's own text has the tokens that are user-defined, not those of control.
+      if (type == TokenType::user_defined) {
+        CHECK(tokenizer.encode(text) == ids);
+        CHECK(tokenizer.decode(ids) == text);
+      }
+    }
+    CHECK(tokenizer.encode_with_special(" x") == std::vector<token_t>{2, 3});
+  }
 }
 
 TEST_CASE("GGUF vocabulary: unknown kinds are named with what is known") {
