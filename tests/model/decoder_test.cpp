@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <span>
+
 #include "tests/model/plain_decoder.hpp"
 #include "tests/model/tiny_model.hpp"
 
@@ -34,6 +38,30 @@ Config odd_config() {
                  .hidden = 64};
   config.norm_eps = 1e-5;
   return config;
+}
+
+/// Puts what a cache in 16 bits stores in the place of keys or values. Each must be the nearest of
+/// its format to the plain one: within half a unit in its last place (binary16 of IEEE 754 has 11
+/// significant bits and exponents from -14, bfloat16 8 and from -126), and as much as two ways of
+/// computing it may differ by, relative to the root mean square of its row.
+void as_stored(Rows& x, const CachedHeads& stored, double tolerance) {
+  const bool half = stored.dtype() == Dtype::f16;
+  int wrong = 0;
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    double squares = 0;
+    for (const double y : x[t]) squares += y * y;
+    const double apart = tolerance * std::sqrt(squares / static_cast<double>(x[t].size()));
+    for (std::size_t i = 0; i < x[t].size(); ++i) {
+      const index_t at = static_cast<index_t>(i), d = stored.size(2);
+      double& y = x[t][i];
+      const int exponent = (std::max)(std::ilogb(y), half ? -14 : -126);
+      const double unit = std::ldexp(1, exponent - (half ? 10 : 7));
+      const double number = double{stored(at / d, static_cast<index_t>(t), at % d)};
+      if (!(std::abs(number - y) <= unit / 2 + apart)) ++wrong;
+      y = number;
+    }
+  }
+  CHECK(wrong == 0);
 }
 
 const std::vector<Dtype> mixed_formats = {Dtype::f32, Dtype::q8_0, Dtype::bf16, Dtype::q4_1,
@@ -192,6 +220,66 @@ TEST_CASE("decoder: options by options, three sequences in a pass, against the p
           }
           CHECK(worst_row(numbers(decoder.all_logits(workspace, inputs)), expected,
                           config.dims.vocab, logits_tolerance(config.dims)) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("decoder: caches in 16 bits, groups of heads, windows and three sequences in a pass") {
+  const std::vector<Tokens> prompts = {random_tokens(9, 50, 1), random_tokens(1, 50, 2),
+                                       random_tokens(6, 50, 3)};
+  for (const Dtype format : {Dtype::f16, Dtype::bf16}) {
+    for (const index_t kv_heads : {1, 2, 6}) {
+      for (const index_t window : {0, 4}) {
+        CAPTURE(std::string(name(format)));
+        CAPTURE(kv_heads);
+        CAPTURE(window);
+        Config config = odd_config();
+        config.dims.layers = 2;
+        config.dims.kv_heads = kv_heads;
+        config.window = window;
+        const double tolerance = logits_tolerance(config.dims);
+        const DecoderWeights weights = RandomWeights(config, mixed_formats, 4).make();
+        const Decoder<> decoder(config, weights);
+        const auto plain = [&](const Tokens& tokens, KvCache& cache) {
+          return flat(PlainDecoder(config, weights, [&](index_t layer, Rows& k, Rows& v) {
+            as_stored(k, cache.cached_keys(layer, cache.length()), tolerance);
+            as_stored(v, cache.cached_values(layer, cache.length()), tolerance);
+          })(tokens));
+        };
+        Workspace workspace(decoder, 5);
+        std::vector<KvCache> caches, slow, alone;
+        for (auto* list : {&caches, &slow, &alone}) {
+          for (std::size_t i = 0; i < 3; ++i) list->emplace_back(config, 9, format);
+        }
+        // All prompts at once, in chunks of 5 rows.
+        std::vector<SequenceInput> inputs;
+        for (std::size_t i = 0; i < 3; ++i) inputs.push_back({prompts[i], &caches[i]});
+        const std::vector<float> got = numbers(decoder.all_logits(workspace, inputs));
+        std::vector<double> expected;
+        for (std::size_t i = 0; i < 3; ++i) {
+          const std::vector<double> more = plain(prompts[i], caches[i]);
+          expected.insert(expected.end(), more.begin(), more.end());
+        }
+        CHECK(worst_row(got, expected, config.dims.vocab, tolerance) == "");
+        // A token of each at a time: the bits that it has alone, and the plain numbers.
+        std::vector<std::vector<float>> rows(3);
+        for (std::size_t t = 0; t < 9; ++t) {
+          std::vector<SequenceInput> step;
+          std::vector<float> each;
+          for (std::size_t i = 0; i < 3; ++i) {
+            if (t >= prompts[i].size()) continue;
+            const std::span<const token_t> token(&prompts[i][t], 1);
+            step.push_back({token, &slow[i]});
+            const std::vector<float> row = numbers(decoder.all_logits(workspace, alone[i], token));
+            each.insert(each.end(), row.begin(), row.end());
+            rows[i].insert(rows[i].end(), row.begin(), row.end());
+          }
+          CHECK(different_bits(numbers(decoder.all_logits(workspace, step)), each) == "");
+        }
+        for (std::size_t i = 0; i < 3; ++i) {
+          CHECK(worst_row(rows[i], plain(prompts[i], slow[i]), config.dims.vocab, tolerance) == "");
         }
       }
     }

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "imbrex/kernels/quant/decode.hpp"
@@ -20,7 +22,11 @@ using Rows = std::vector<Row>;
 
 class PlainDecoder {
  public:
-  PlainDecoder(const Config& config, const DecoderWeights& weights) : c_(config), w_(weights) {}
+  /// What becomes of a layer's keys (turned by position) and values before attention reads them.
+  using Store = std::function<void(index_t layer, Rows& keys, Rows& values)>;
+
+  PlainDecoder(const Config& config, const DecoderWeights& weights, Store store = {})
+      : c_(config), w_(weights), store_(std::move(store)) {}
 
   /// Logits after each of the tokens.
   Rows operator()(const std::vector<token_t>& tokens) const {
@@ -115,11 +121,12 @@ class PlainDecoder {
     const index_t heads = c_.dims.heads, group = heads / c_.dims.kv_heads, d = c_.dims.head_dim;
     Rows q = maybe_norm(linear(x, w.q, w.q_bias), w.q_norm);
     Rows k = maybe_norm(linear(x, w.k, w.k_bias), w.k_norm);
-    const Rows v = linear(x, w.v, w.v_bias);
+    Rows v = linear(x, w.v, w.v_bias);
     if (rotates(c_, layer)) {
       turn(q);
       turn(k);
     }
+    if (store_) store_(layer, k, v);
     const double scale =
         c_.attention_scale != 0 ? c_.attention_scale : 1 / std::sqrt(static_cast<double>(d));
     const index_t window = imbrex::window(c_, layer);
@@ -169,6 +176,7 @@ class PlainDecoder {
 
   const Config& c_;
   const DecoderWeights& w_;
+  Store store_;
 };
 
 }  // namespace imbrex::tests
