@@ -20,7 +20,8 @@ std::string complaint(const Words& words) { return one_line_error(trace(words), 
 /// The line of step `number`; "" where there is none.
 std::string step(const std::string& out, int number) {
   std::istringstream lines(out);
-  const std::string start = (number < 10 ? " " : "") + std::to_string(number) + "  ";
+  std::string start = number < 10 ? " " : "";
+  start.append(std::to_string(number)).append("  ");
   for (std::string line; std::getline(lines, line);) {
     if (line.find(start) == 0) return line;
   }
