@@ -168,11 +168,18 @@ void print_limits(const std::vector<Regime>& regimes, const examples::MachineLim
                 r.intensity() > ridge ? "arithmetic" : "reading memory");
   }
   for (const Regime& r : regimes) {
-    if (r.bytes / r.seconds <= limits.read_bytes) continue;
-    std::printf(
-        "  %-8s read faster than the limit: the weights lie in a cache, or others used the\n"
-        "           memory whenever the limit was measured; run it again\n",
-        r.name);
+    if (r.bytes / r.seconds > limits.read_bytes) {
+      std::printf(
+          "  %-8s read faster than the limit: the weights lie in a cache, or others used the\n"
+          "           memory whenever the limit was measured; run it again\n",
+          r.name);
+    }
+    if (r.flops / r.seconds > limits.fma_flops) {
+      std::printf(
+          "  %-8s multiplied faster than f32 can be: these weights are multiplied in integers\n"
+          "           or bf16 (IMBREX_ARITHMETIC=f32 has them in f32)\n",
+          r.name);
+    }
   }
 }
 
