@@ -1,5 +1,5 @@
 // The programs in the documents are ones that are compiled; links lead somewhere; the README names
-// every page and every program.
+// every page and every program, and files.md every key.
 #include <doctest/doctest.h>
 
 #include <cctype>
@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 #include <vector>
+
+#include "imbrex/checkpoint/gguf_keys.hpp"
 
 namespace {
 
@@ -109,6 +111,13 @@ TEST_CASE("documents: every link leads to a file that is there, and to a heading
     }
   }
   CHECK(links > 20);
+}
+
+TEST_CASE("docs/files.md names every key that is read, or may say one thing only") {
+  const std::string page = without_indentation(root / "docs" / "files.md");
+  for (const imbrex::gguf_keys::KeyRow& key : imbrex::gguf_keys::key_table) {
+    CHECK_MESSAGE(page.find("`" + std::string(key.name) + "`") != page.npos, key.name);
+  }
 }
 
 TEST_CASE("README: its tables name every page of docs/ and every program of examples/") {

@@ -118,13 +118,6 @@ TEST_CASE("README: files") {
   CHECK(contains(complaint_of(safetensors.data), "not a GGUF file"));
 }
 
-TEST_CASE("docs/files.md names every key that is read, or may say one thing only") {
-  const std::string page = contents(root / "docs" / "files.md");
-  for (const gguf_keys::KeyRow& key : gguf_keys::key_table) {
-    CHECK_MESSAGE(contains(page, "`" + std::string(key.name) + "`"), key.name);
-  }
-}
-
 TEST_CASE("README: architectures") {
   std::vector<std::string> known;
   for (const auto& architecture : gguf_config::architectures) known.emplace_back(architecture.name);

@@ -64,7 +64,8 @@ struct Tree {
       const auto value = [&] { return object ? child + 1 : child; };
       for (; nodes[value()].end <= target; child = nodes[value()].end) ++position;
       if (object) {
-        (result += result.empty() ? "" : ".") += printable(text(child));
+        if (!result.empty()) result += ".";
+        result += printable(text(child));
       } else {
         (result += "[").append(std::to_string(position)).append("]");
       }
