@@ -176,8 +176,8 @@ void print_limits(const std::vector<Regime>& regimes, const examples::MachineLim
     }
     if (r.flops / r.seconds > limits.fma_flops) {
       std::printf(
-          "  %-8s multiplied faster than f32 can be: these weights are multiplied in integers\n"
-          "           or bf16 (IMBREX_ARITHMETIC=f32 has them in f32)\n",
+          "  %-8s multiplied faster than the limit of f32: in integers or bf16 (not so with\n"
+          "           IMBREX_ARITHMETIC=f32), or others used the processor meanwhile\n",
           r.name);
     }
   }
