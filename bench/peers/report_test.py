@@ -10,7 +10,7 @@ import unittest
 
 import report
 from bars import Bars
-from machine import slug
+from machine import generation, slug
 from results import Results
 
 AMD = {"processor": "AMD EPYC 9R14 96-Core Processor", "cores": 2, "threads": 2, "sets": ["avx2", "avx512"],
@@ -53,6 +53,19 @@ class Slugs(unittest.TestCase):
                 ("AMD Ryzen 7 7840U with Radeon 780M Graphics", ["avx2", "avx512"], "amd-ryzen-7-7840u-avx512"),
                 ("aarch64", [], "aarch64")):
             self.assertEqual(slug({"processor": processor, "sets": sets}), want)
+
+    def test_generation_tells_where_a_name_has_no_number(self):
+        for processor, want in (("AMD EPYC", "amd-epyc-zen5-avx512"), ("AMD EPYC 9R14", "amd-epyc-9r14-avx512")):
+            self.assertEqual(slug({"processor": processor, "generation": "Zen 5", "sets": ["avx512"]}), want)
+
+    def test_generations(self):
+        text = "vendor_id\t: {}\ncpu family\t: {}\nmodel\t\t: {}\nmodel name\t: some name\nflags\t\t: fpu {}\n"
+        for vendor, family, model, flags, want in (
+                ("AuthenticAMD", 25, 1, "avx2", "Zen 3"), ("AuthenticAMD", 25, 17, "avx2 avx512f", "Zen 4"),
+                ("AuthenticAMD", 26, 2, "avx512f", "Zen 5"), ("GenuineIntel", 6, 143, "amx_bf16", "Sapphire Rapids"),
+                ("GenuineIntel", 6, 9, "", None), ("Other", 26, 2, "", None)):
+            self.assertEqual(generation(text.format(vendor, family, model, flags)), want)
+        self.assertIsNone(generation("processor : 0\n"))
 
 
 class Cells(unittest.TestCase):
